@@ -1,0 +1,1 @@
+"""What is asked: knows the engine, no files."""

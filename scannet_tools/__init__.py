@@ -1,0 +1,1 @@
+"""Raw ScanNet and ScanNet++ files in: knows formats, knows no questions."""

@@ -1,0 +1,1 @@
+"""Procedural furnished rooms, written as raw scans."""

@@ -1,0 +1,1 @@
+"""Questions to files: candidates, selection, balance, shards, manifest, verification."""

@@ -1,0 +1,30 @@
+"""Errors for people: one line that names what was found and what to do.
+
+The command line prints the message of a :class:`SpacecastError` and nothing else; any other exception is a fault of
+ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class SpacecastError(Exception):
+    """What was asked for cannot be done; the message is one line for a person."""
+
+
+class InputError(SpacecastError):
+    """A file or folder that was given cannot be read as what it should be."""
+
+
+class FrameError(SpacecastError, ValueError):
+    """Transforms whose frames do not meet, a matrix that is not rigid, or a heading that is not defined."""
+
+
+class UnknownObjectError(SpacecastError, KeyError):
+    """No object has this id or label, or several have this label; the message lists the candidates."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class RelationError(SpacecastError, ValueError):
+    """A relation that has no value: asked of an object and itself, or without the view that it needs."""

@@ -1,0 +1,1 @@
+"""Answers of models: prompts, parsing, scores, baselines."""

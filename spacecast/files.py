@@ -1,0 +1,27 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def write_whole(path: Path) -> Iterator[Path]:
+    """Yields a name beside ``path`` to write to; renamed onto ``path`` when the block ends, removed when it fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield aside
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str:
+    """Hex digest of a file's bytes, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

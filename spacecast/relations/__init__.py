@@ -1,0 +1,1 @@
+"""Direction, distance, occlusion, attachment: each answer with its margins."""

@@ -1,0 +1,1 @@
+"""Static pages to look at scenes and questions and to review them."""

@@ -1,0 +1,1 @@
+"""Objects, attachment, interventions, feasibility: values that never change."""

@@ -1,0 +1,1 @@
+"""Ray casting: id and depth images, silhouettes, occlusion, pictures, maps."""

@@ -1,0 +1,1 @@
+"""Usable frames, names, links between views, chains."""
