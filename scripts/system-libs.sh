@@ -11,7 +11,7 @@ venv)
     packages="python3-venv" ;;
 open3d)
     python="$2"
-    "$python" -c 'import open3d' 2>/dev/null && exit 0
+    "$python" -c 'from spacecast.sight.rays import require_open3d; require_open3d()' 2>/dev/null && exit 0
     packages="libusb-1.0-0 libegl1 libgl1 libx11-6 libudev1 libidn2-0 libgomp1" ;;
 *) echo "usage: $0 venv|open3d [PYTHON]" >&2; exit 2 ;;
 esac
@@ -28,5 +28,5 @@ if command -v apt-get >/dev/null 2>&1; then
 else
     echo "system libraries are missing and there is no apt-get; install what Debian calls: $packages" >&2; exit 2
 fi
-[ "$1" = open3d ] && "$python" -c 'import open3d'
+[ "$1" = open3d ] && "$python" -c 'from spacecast.sight.rays import require_open3d; require_open3d()'
 exit 0

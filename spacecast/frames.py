@@ -116,20 +116,16 @@ class Transform:
         return cls(target, source, np.eye(3), np.asarray(translation, dtype=np.float64))
 
     @classmethod
-    def from_yaw_deg(
-        cls, yaw_deg: float, *, target: str, source: str, about: ArrayLike = (0.0, 0.0, 0.0)
-    ) -> Transform:
+    def from_yaw_deg(cls, yaw_deg: float, *, target: str, source: str, about: ArrayLike = (0.0, 0.0, 0.0)) -> Transform:
         """A turn about the vertical through ``about`` (3,), counterclockwise seen from above."""
         rotation = _yaw_matrix(yaw_deg)
         pivot = np.asarray(about, dtype=np.float64)
         return cls(target, source, rotation, pivot - rotation @ pivot)
 
     @classmethod
-    def from_quat_wxyz(
-        cls, quat_wxyz: ArrayLike, translation: ArrayLike, *, target: str, source: str
-    ) -> Transform:
+    def from_quat_wxyz(cls, quat_wxyz: ArrayLike, translation: ArrayLike, *, target: str, source: str) -> Transform:
         """From a quaternion (w, x, y, z), normalised here, and a (3,) translation."""
-        from scipy.spatial.transform import Rotation  # noqa: PLC0415
+        from scipy.spatial.transform import Rotation
 
         quat = np.asarray(quat_wxyz, dtype=np.float64)
         if quat.shape != (4,) or not np.isfinite(quat).all() or np.linalg.norm(quat) < 1e-8:
@@ -314,9 +310,7 @@ class Heading:
         vector = np.asarray(vector_in_world, dtype=np.float64)[:2]
         if not np.linalg.norm(vector) > 0.0:
             raise FrameError("a vector without a horizontal part has no direction")
-        return wrap_deg(
-            float(np.degrees(np.arctan2(vector @ self.right_in_world, vector @ self.forward_in_world)))
-        )
+        return wrap_deg(float(np.degrees(np.arctan2(vector @ self.right_in_world, vector @ self.forward_in_world))))
 
     def angle_deg_to(self, point_in_world: ArrayLike) -> float:
         """Angle from forward to a point (2,) or (3,), clockwise, as seen from the origin."""
@@ -374,9 +368,7 @@ def facing_heading(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> Hea
     vector = np.asarray(faced_in_world, dtype=np.float64) - anchor
     horizontal_m, full_m = float(np.linalg.norm(vector[:2])), float(np.linalg.norm(vector))
     if horizontal_m < max(SETTINGS.min_facing_distance_m, SETTINGS.min_facing_horizontal_share * full_m):
-        raise FrameError(
-            f"no stable facing: {horizontal_m:.2f} m apart on the floor plan, {full_m:.2f} m in all"
-        )
+        raise FrameError(f"no stable facing: {horizontal_m:.2f} m apart on the floor plan, {full_m:.2f} m in all")
     return _heading(vector, "object").at(anchor)
 
 

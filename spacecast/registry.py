@@ -80,6 +80,8 @@ def open_scan(folder: str | Path) -> Scan:
     path = Path(folder)
     scans = find_scans(path)
     if len(scans) > 1:
-        raise InputError(f"{path}: holds {len(scans)} scenes; give one scene's folder, for example {path}/{next(iter(scans))}")
+        raise InputError(
+            f"{path}: holds {len(scans)} scenes; give one scene's folder, for example {path}/{next(iter(scans))}"
+        )
     ((reader, scene_path),) = scans.values()
     return reader.read(scene_path)

@@ -214,6 +214,6 @@ class Reader:
 
 def by_number(names: Sequence[str]) -> list[str]:
     """Names sorted with their digits as numbers: 2 before 10."""
-    import re  # noqa: PLC0415
+    import re
 
     return sorted(names, key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)])

@@ -126,7 +126,7 @@ class Quota(NamedTuple):
     """How many questions of a type a whole release has."""
 
     type_code: str
-    count: int
+    questions: int
 
 
 @dataclass(frozen=True)

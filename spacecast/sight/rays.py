@@ -5,7 +5,6 @@ Ray directions are not normalised here: with directions of z = 1 in the camera f
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,17 +25,22 @@ class Hits(NamedTuple):
 
 
 @cache
-def _open3d() -> Any:
-    try:
-        import libusb_package  # noqa: PLC0415  (brings the library where the system has none)
+def require_open3d() -> Any:
+    """The open3d module, loaded when first needed.
 
-        import ctypes  # noqa: PLC0415
+    Raises:
+        SpacecastError: a system library is missing; the message is the line to run.
+    """
+    try:
+        import ctypes
+
+        import libusb_package  # brings the library where the system has none
 
         ctypes.CDLL(str(libusb_package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
     except (ImportError, OSError):
         pass  # the system's own library serves
     try:
-        import open3d  # noqa: PLC0415
+        import open3d
     except (ImportError, OSError) as error:
         raise SpacecastError(
             f"open3d cannot be loaded: {error}; on Debian or Ubuntu run: "
@@ -50,7 +54,7 @@ class RayScene:
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         """Takes (V, 3) metres and (F, 3) vertex numbers; a mesh without faces is never hit."""
-        o3d = _open3d()
+        o3d = require_open3d()
         self._o3d = o3d
         points = np.ascontiguousarray(vertices, dtype=np.float32).reshape(-1, 3)
         triangles = np.ascontiguousarray(faces, dtype=np.uint32).reshape(-1, 3)
