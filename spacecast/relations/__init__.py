@@ -1,1 +1,25 @@
-"""Direction, distance, occlusion, attachment: each answer with its margins."""
+"""Relations between the objects of a scene: pure functions of a scene and ids, each answer with its margins."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from spacecast.relations.answer import Answer
+
+_HOMES = {
+    "attachment": "spacecast.relations.attachment",
+    "direction": "spacecast.relations.direction",
+    "distance": "spacecast.relations.distance",
+    "occlusion": "spacecast.relations.occlusion",
+    "pairwise_occlusion": "spacecast.relations.occlusion",
+}
+__all__ = ["Answer", "attachment", "direction", "distance", "occlusion", "pairwise_occlusion"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'spacecast.relations' has no attribute {name!r}")
