@@ -1,0 +1,158 @@
+"""Reads a dataset of questions: rows as values, facts parsed, pictures when asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spacecast.dataset.rows import COLUMNS, Row, rows_of
+from spacecast.errors import InputError
+from spacecast.files import sha256_of
+
+MANIFEST = "release_manifest.json"
+SHARDS = "data/test-*.parquet"
+
+
+class Picture(NamedTuple):
+    """An encoded picture (JPEG or PNG) of a question."""
+
+    name: str
+    role: str
+    encoded: bytes
+
+
+class _Place(NamedTuple):
+    shard: Path
+    row: int
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """A dataset of questions on disk. Iterating gives its rows in the order of the files.
+
+    Attributes:
+        path: the folder.
+        rows: every question, without pictures.
+        manifest: ``release_manifest.json`` parsed; empty where the dataset has none.
+    """
+
+    path: Path
+    rows: tuple[Row, ...]
+    manifest: Mapping[str, Any]
+    _places: Mapping[str, _Place] = field(repr=False)
+    _last_group: dict[tuple[Path, int], pa.Array] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def open(cls, path: str | Path, *, check: bool = False) -> Benchmark:
+        """Read all rows of a dataset; pictures stay on disk.
+
+        Args:
+            path: the folder that holds ``data/test-*.parquet``.
+            check: also compare every shard with the manifest's hash.
+
+        Raises:
+            InputError: no dataset there, a shard that cannot be read or lacks a column, two questions with one uid,
+                or, with ``check``, a shard that is not the one that the manifest names.
+        """
+        folder = Path(path)
+        shards = sorted(folder.glob(SHARDS))
+        if not shards:
+            raise InputError(f"{folder}: no {SHARDS} in it; give the folder of a dataset of questions")
+        rows: list[Row] = []
+        places: dict[str, _Place] = {}
+        for shard in shards:
+            try:
+                table = pq.ParquetFile(shard).read(columns=[name for name in COLUMNS if name != "images"])
+            except (pa.ArrowInvalid, OSError) as error:
+                raise InputError(f"{shard}: not a readable Parquet file; build or download it again") from error
+            for number, row in enumerate(rows_of(table, str(shard))):
+                if row.question_uid in places:
+                    raise InputError(f"{shard}: question {row.question_uid} is there twice; build the dataset again")
+                places[row.question_uid] = _Place(shard, number)
+                rows.append(row)
+        benchmark = cls(folder, tuple(rows), _read_manifest(folder), places)
+        if check:
+            problems = benchmark.shard_problems()
+            if problems:
+                raise InputError(problems[0])
+        return benchmark
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def by_uid(self) -> dict[str, Row]:
+        """Rows by ``question_uid``, in the order of the files."""
+        return {row.question_uid: row for row in self.rows}
+
+    def pictures(self, question_uid: str) -> tuple[Picture, ...]:
+        """The encoded pictures of a question, in the order shown.
+
+        Raises:
+            InputError: no question has this uid, or its pictures are not embedded.
+        """
+        if question_uid not in self._places:
+            raise InputError(f"{self.path}: no question {question_uid}")
+        place = self._places[question_uid]
+        images = self._images(place)
+        row = self.by_uid[question_uid]
+        if len(images) != len(row.image_roles) or any(image["bytes"] is None for image in images):
+            raise InputError(f"{place.shard}: question {question_uid} has no pictures embedded, or not all")
+        names = (row.image_name, *row.auxiliary_image_names)
+        return tuple(
+            Picture(name, role, image["bytes"])
+            for name, role, image in zip(names, row.image_roles, images, strict=True)
+        )
+
+    def _images(self, place: _Place) -> list[dict[str, Any]]:
+        file = pq.ParquetFile(place.shard)
+        first = 0
+        for number in range(file.num_row_groups):
+            count = file.metadata.row_group(number).num_rows
+            if place.row < first + count:
+                key = (place.shard, number)
+                if key not in self._last_group:  # one row group is kept: rows are mostly read in order
+                    self._last_group.clear()
+                    self._last_group[key] = file.read_row_group(number, columns=["images"]).column("images")
+                return self._last_group[key][place.row - first].as_py() or []
+            first += count
+        raise InputError(f"{place.shard}: has no row {place.row}; it changed while it was read")
+
+    def shard_problems(self) -> list[str]:
+        """What does not agree between the shards and the manifest's hashes, a line each; empty if all agrees."""
+        listed = {entry["path"]: entry["sha256"] for entry in self.manifest.get("shards", [])}
+        if not listed:
+            return [f"{self.path / MANIFEST}: names no shards; their hashes cannot be checked"]
+        found = {str(shard.relative_to(self.path).as_posix()): shard for shard in sorted(self.path.glob(SHARDS))}
+        problems = [
+            f"{self.path / name}: named in {MANIFEST} and not there" for name in sorted(set(listed) - set(found))
+        ]
+        for name, shard in found.items():
+            if name not in listed:
+                problems.append(f"{shard}: not named in {MANIFEST}")
+            elif sha256_of(shard) != listed[name]:
+                problems.append(f"{shard}: its bytes are not those of {MANIFEST}; it was changed after the build")
+        return problems
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        return {}
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON; build or download the dataset again") from error
+    if not isinstance(manifest, dict):
+        raise InputError(f"{path}: should hold a JSON object, found {type(manifest).__name__}")
+    return manifest
