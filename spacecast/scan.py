@@ -6,6 +6,7 @@ loaded that is not asked for: pictures and depth come through the loaders of a :
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -178,6 +179,18 @@ class Scan:
         corners = self.instance_ids[self.faces]
         same = (corners[:, 0] == corners[:, 1]) & (corners[:, 1] == corners[:, 2])
         return np.where(same, corners[:, 0], NO_INSTANCE).astype(np.int32)
+
+    def view(self, name: str) -> View:
+        """The view with a name.
+
+        Raises:
+            InputError: the scan has no such view; the message gives the nearest names.
+        """
+        if name not in self.views:
+            near = difflib.get_close_matches(name, list(self.views), n=3) or list(self.views)[:3]
+            hint = f"for example {', '.join(near)}" if near else "it has none"
+            raise InputError(f"{self.scene_id}: no view {name!r} among {len(self.views)}; {hint}")
+        return self.views[name]
 
     def problem_counts(self) -> dict[str, int]:
         """How many problems of each kind, sorted by kind."""

@@ -1,0 +1,444 @@
+"""The command line: dataclasses in, one call out.
+
+A command is a frozen dataclass whose fields are its arguments, whose docstring is its help, and whose ``run`` returns
+the exit status. Ours are below; others come through the entry points ``spacecast.commands``. Only the command that is
+asked for is imported, so that help is instant.
+
+Exit status: 0, 1 (work done, something is wrong with the data or the answers), 2 (cannot do it; one line on stderr).
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, arg
+
+from spacecast.errors import SpacecastError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from spacecast.relations import Answer
+    from spacecast.scan import Scan
+    from spacecast.scene import Scene as SceneValue
+
+Frame = Literal["world", "camera", "object"]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Show one scene: its objects, who carries whom, and a map from above."""
+
+    root: Positional[Path]
+    """Folder that holds the scans."""
+    scene: Positional[str]
+    """Scene id, for example scene0011_00."""
+    picture: Path | None = None
+    """Write the map to this PNG file."""
+
+    def run(self) -> int:
+        """Print the scene."""
+        from spacecast.report.console import print_scene
+        from spacecast.scene import Scene as SceneValue
+
+        scene = SceneValue.from_scan(_open(self.root, self.scene))
+        print_scene(scene)
+        if self.picture:
+            from spacecast.sight import map_picture
+
+            _save_picture(map_picture(scene), self.picture)
+        return 0
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Where is the target from the reference?"""
+
+    target: Positional[str]
+    """Object id, or a label that only one object has."""
+    reference: str
+    """The object that the direction counts from."""
+    frame: Frame = "world"
+    """Whose front: north, the camera's, or the reference's own when it faces something."""
+    view: str | None = None
+    """Name of the view, for the camera's frame (and to face the camera)."""
+    facing: str | None = None
+    """Object that the reference faces, or 'camera'; for the object's frame."""
+
+    def answer(self, scan: Scan, scene: SceneValue) -> Answer:
+        """The direction, in words, with its angle."""
+        from spacecast.relations import direction
+
+        return direction(
+            scene,
+            _named(self.target),
+            reference=_named(self.reference),
+            frame=self.frame,
+            view=scan.view(self.view) if self.view else None,
+            facing=_named(self.facing) if self.facing else None,
+        )
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far are two objects apart, surface to surface?"""
+
+    one: Positional[str]
+    """Object id, or a label that only one object has."""
+    other: Positional[str]
+    """The other object."""
+
+    def answer(self, scan: Scan, scene: SceneValue) -> Answer:
+        """The distance's bin, with its metres."""
+        from spacecast.relations import distance
+
+        return distance(scene, _named(self.one), _named(self.other))
+
+
+@dataclass(frozen=True)
+class Occlusion:
+    """Is the target hidden in a view?"""
+
+    target: Positional[str]
+    """Object id, or a label that only one object has."""
+    view: str
+    """Name of the view."""
+    by: str | None = None
+    """Ask of this object alone whether it hides the target, or the target hides it."""
+
+    def answer(self, scan: Scan, scene: SceneValue) -> Answer:
+        """The state of occlusion, with its shares."""
+        from spacecast.relations import occlusion, pairwise_occlusion
+
+        view = scan.view(self.view)
+        if self.by:
+            return pairwise_occlusion(scene, _named(self.target), _named(self.by), view=view)
+        return occlusion(scene, _named(self.target), view=view)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What goes along when an object is moved?"""
+
+    mover: Positional[str]
+    """Object id, or a label that only one object has."""
+
+    def answer(self, scan: Scan, scene: SceneValue) -> Answer:
+        """Ids of what goes along."""
+        from spacecast.relations import attachment
+
+        return attachment(scene, _named(self.mover))
+
+
+Relation = (
+    Annotated[Direction, arg(name="direction")]
+    | Annotated[Distance, arg(name="distance")]
+    | Annotated[Occlusion, arg(name="occlusion")]
+    | Annotated[Attachment, arg(name="attachment")]
+)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Answer one question about a scene, with the numbers behind the answer and what makes it uncertain."""
+
+    root: Positional[Path]
+    """Folder that holds the scans."""
+    scene: Positional[str]
+    """Scene id."""
+    relation: OmitSubcommandPrefixes[OmitArgPrefixes[Relation]]
+    """What to ask."""
+    picture: Path | None = None
+    """Write what the asked view sees (or else a map) to this PNG file."""
+
+    def run(self) -> int:
+        """Print the answer."""
+        from spacecast.report.console import print_answer
+        from spacecast.scene import Scene as SceneValue
+
+        scan = _open(self.root, self.scene)
+        scene = SceneValue.from_scan(scan)
+        print_answer(scene, self.relation.answer(scan, scene))
+        if self.picture:
+            from spacecast.sight import Camera, map_picture, picture
+
+            view = getattr(self.relation, "view", None)
+            camera = Camera(scan.view(view).world_from_camera, scan.view(view).intrinsics) if view else None
+            _save_picture(picture(scene, camera) if camera else map_picture(scene), self.picture)
+        return 0
+
+
+@dataclass(frozen=True)
+class Build:
+    """Build a benchmark: raw scans in, questions with answers out."""
+
+    paths: Annotated[Positional[tuple[Path, ...]], arg(metavar="ROOT [ROOT ...] OUT")]
+    """One or more folders that hold scans, then the folder to write."""
+    suite: str = "spacecast"
+    """Which questions: a suite that is registered under spacecast.suites."""
+    questions: int | None = None
+    """How many in all; by default as many as the suite has, or as the scans allow."""
+    scenes: int | None = None
+    """Use at most this many scenes, the first by id."""
+    seed: int = 0
+    """The same seed, scans and settings give the same bytes."""
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Processes; one scene is one task."""
+    pictures: Literal["photos", "render"] = "photos"
+    """Photos as they were taken, or pictures rendered from the mesh for every pose."""
+    language: Literal["en", "zh"] = "en"
+    """Language of questions and options."""
+    resume: bool = False
+    """Go on with an interrupted build in the same folder."""
+    evidence: bool = False
+    """Also write 3D metadata and a map for every question."""
+    quiet: bool = False
+    """No progress and no table; errors are still said."""
+
+    def run(self) -> int:
+        """Build; 1 where a scene failed."""
+        from spacecast.dataset.build import BuildSettings, build
+        from spacecast.report.console import print_build
+
+        if len(self.paths) < 2:
+            raise SpacecastError("give at least one folder with scans and then the folder to write")
+        *roots, out = self.paths
+        settings = BuildSettings(
+            suite=self.suite,
+            questions=self.questions,
+            scenes=self.scenes,
+            seed=self.seed,
+            workers=self.workers,
+            pictures=self.pictures,
+            language=self.language,
+            resume=self.resume,
+            evidence=self.evidence,
+        )
+        with _progress(self.quiet) as progress:
+            report = build(roots, out, settings, progress=progress)
+        if not self.quiet:
+            print_build(report, out)
+        for failure in report.failures:
+            print(f"spacecast: {failure}", file=sys.stderr)
+        return 1 if report.failures else 0
+
+
+@dataclass(frozen=True)
+class Verify:
+    """Compute every answer of a benchmark again, a second way, and look for what gives answers away."""
+
+    benchmark: Positional[Path]
+    """Folder of the dataset."""
+    roots: Positional[tuple[Path, ...]] = ()
+    """Folders with the raw scans: then boxes, distances and occlusions are checked against them too."""
+    quiet: bool = False
+    """No progress."""
+
+    def run(self) -> int:
+        """Print what was found; 1 where there is something."""
+        from spacecast.dataset.verify import verify
+        from spacecast.report.console import print_findings
+
+        with _progress(self.quiet) as progress:
+            findings = verify(self.benchmark, list(self.roots), progress=progress)
+        print_findings(findings)
+        return 1 if findings else 0
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Answer a benchmark with a baseline, and score it."""
+
+    benchmark: Positional[Path]
+    """Folder of the dataset."""
+    out: Positional[Path]
+    """Folder to write predictions.jsonl, report.json and per_question.jsonl to."""
+    model: Literal["random", "majority", "oracle"] = "random"
+    """random: a fair die; majority: the commonest answer of each type; oracle: computes from the facts alone."""
+    seed: int = 0
+    """For random."""
+
+    def run(self) -> int:
+        """Write predictions and scores, print the scores."""
+        from spacecast.evaluation.baselines import evaluate_baseline
+        from spacecast.report.console import print_scores
+
+        print_scores(evaluate_baseline(self.benchmark, self.out, model=self.model, seed=self.seed), title=self.model)
+        return 0
+
+
+@dataclass(frozen=True)
+class Score:
+    """Score predictions: JSONL with question_uid and prediction or raw_response."""
+
+    benchmark: Positional[Path]
+    """Folder of the dataset."""
+    predictions: Positional[Path]
+    """JSONL file."""
+    out: Positional[Path]
+    """Folder to write report.json and per_question.jsonl to."""
+
+    def run(self) -> int:
+        """Write and print the scores."""
+        from spacecast.evaluation.score import score
+        from spacecast.report.console import print_scores
+
+        print_scores(score(self.benchmark, self.predictions, self.out), title=self.predictions.name)
+        return 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """Draw static pages to look at a benchmark and its scores."""
+
+    benchmark: Positional[Path]
+    """Folder of the dataset."""
+    site: Positional[Path]
+    """Folder to write; open index.html in it."""
+    scores: tuple[Path, ...] = ()
+    """Folders with report.json, to show beside."""
+
+    def run(self) -> int:
+        """Write the pages and the contact sheet."""
+        from spacecast.report import write_report
+
+        write_report(self.benchmark, self.site, scores=list(self.scores))
+        print(f"{self.site / 'index.html'}")
+        return 0
+
+
+_OURS: dict[str, type] = {
+    "scene": Scene,
+    "ask": Ask,
+    "build": Build,
+    "verify": Verify,
+    "evaluate": Evaluate,
+    "score": Score,
+    "report": Report,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; see the module's head for the exit status."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return 0 if args else 2
+    if args[0] == "--version":
+        from spacecast import __version__
+
+        print(__version__)
+        return 0
+    try:
+        return _command(args[0], args[1:]).run()
+    except SpacecastError as error:
+        print(f"spacecast: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("spacecast: stopped; what was finished is kept", file=sys.stderr)
+    except BrokenPipeError:  # the reader of our output went away: nothing to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 2
+
+
+def _command(name: str, args: list[str]) -> Any:
+    import tyro
+
+    from spacecast import registry
+
+    if name in _OURS:
+        kind = _OURS[name]
+    elif name in registry.names("spacecast.commands"):
+        kind = registry.load("spacecast.commands", name)
+    else:
+        near = difflib.get_close_matches(name, [*_OURS, *registry.names("spacecast.commands")], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; see spacecast --help"
+        raise SpacecastError(f"no command {name!r}{hint}")
+    return tyro.cli(kind, prog=f"spacecast {name}", args=args)
+
+
+def _overview() -> str:
+    lines = ["usage: spacecast COMMAND ...        spacecast COMMAND --help", ""]
+    summaries = {name: (inspect.getdoc(kind) or "").splitlines()[0] for name, kind in _OURS.items()}
+    summaries.update(_summaries_of_others())
+    lines += [f"  {name:<10} {text}" for name, text in sorted(summaries.items())]
+    lines += ["", "Exit status: 0; 1 something is wrong with the data or the answers; 2 cannot do it."]
+    return "\n".join(lines)
+
+
+def _summaries_of_others() -> Iterator[tuple[str, str]]:
+    """First lines of the help of commands from other packages, read from their source without importing it."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="spacecast.commands"):
+        text = ""
+        spec = importlib.util.find_spec(entry.module)
+        if spec and spec.origin:
+            for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and node.name == entry.attr:
+                    text = (ast.get_docstring(node) or "").partition("\n")[0]
+        yield entry.name, text
+
+
+def _open(root: Path, scene_id: str) -> Scan:
+    from spacecast.registry import find_scans
+
+    scans = find_scans(root)
+    if scene_id not in scans:
+        near = difflib.get_close_matches(scene_id, list(scans), n=3) or list(scans)[:3]
+        raise SpacecastError(f"{root}: no scene {scene_id!r} among {len(scans)}; for example {', '.join(near)}")
+    reader, path = scans[scene_id]
+    return reader.read(path)
+
+
+def _named(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
+def _save_picture(pixels: Any, path: Path) -> None:
+    from PIL import Image
+
+    from spacecast.files import write_whole
+
+    with write_whole(path) as aside:
+        Image.fromarray(pixels).save(aside, format="PNG")
+    print(path)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Any]:
+    """A callback ``progress(stage, done, total)`` that moves a bar when a person is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        yield _Stages(bars)
+
+
+class _Stages:
+    def __init__(self, bars: Progress) -> None:
+        self._bars, self._tasks = bars, dict[str, Any]()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=total)
+        self._bars.update(self._tasks[stage], completed=done, total=total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
