@@ -1,1 +1,6 @@
-"""Objects, attachment, interventions, feasibility: values that never change."""
+"""Scenes: values that never change."""
+
+from spacecast.scene.objects import SceneObject, Shape, Support
+from spacecast.scene.scene import LabelledBox, RestMesh, Scene
+
+__all__ = ["LabelledBox", "RestMesh", "Scene", "SceneObject", "Shape", "Support"]

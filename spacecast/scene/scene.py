@@ -1,0 +1,246 @@
+"""A scene: objects where they are, what carries what, and the mesh that belongs to none of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spacecast.errors import InputError, UnknownObjectError
+from spacecast.frames import Transform
+from spacecast.scan import NO_INSTANCE, Instance, Scan
+from spacecast.scene.objects import SceneObject, Shape, Support
+
+if TYPE_CHECKING:
+    from spacecast.scene.attachment import Attachment
+
+SHARES_VERTICES = "shares_vertices"
+"""Kind of the :class:`~spacecast.scan.Problem` by which a reader says that an object lost too many of its vertices to
+others; its subject is the object's id as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class RestMesh:
+    """Faces that belong to no object: unlabelled ones, and mixed ones along the borders. They occlude like structure.
+
+    Attributes:
+        vertices: (n, 3) float32, metres, in world; those that the faces need.
+        faces: (m, 3) int32 numbers of these vertices.
+        touches: (m, 3) int32, the id that owns each corner, -1 where none does. A face with one that is moved or
+            removed is dropped from the changed scene.
+    """
+
+    vertices: NDArray[np.float32]
+    faces: NDArray[np.int32]
+    touches: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls) -> RestMesh:
+        """No faces."""
+        none = np.zeros((0, 3), dtype=np.int32)
+        return cls(np.zeros((0, 3), dtype=np.float32), none, none)
+
+    def without(self, ids: Iterable[int]) -> RestMesh:
+        """The faces that touch none of these objects; vertices are shared."""
+        keep = ~np.isin(self.touches, sorted(ids)).any(axis=1)
+        return self if keep.all() else RestMesh(self.vertices, self.faces[keep], self.touches[keep])
+
+    def sets(self, ids: Iterable[int]) -> dict[tuple[int, ...], NDArray[np.int64]]:
+        """Numbers of the faces by which of these ids they touch: sorted ids -> (k,) face numbers, sorted by key.
+
+        Faces that touch none of them are under ``()``. Give the ids that can be moved: the others never go away.
+        """
+        wanted = np.where(np.isin(self.touches, sorted(ids)), self.touches, np.iinfo(np.int32).max)
+        rows = np.sort(wanted, axis=1)
+        keys, of_face = np.unique(rows, axis=0, return_inverse=True)
+        found: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}
+        for number, key in enumerate(keys):
+            ids_of_key = tuple(sorted({int(i) for i in key} - {int(np.iinfo(np.int32).max)}))
+            found.setdefault(ids_of_key, []).append(np.flatnonzero(of_face.reshape(-1) == number))
+        return {key: np.sort(np.concatenate(found[key])) for key in sorted(found)}
+
+
+@dataclass(frozen=True)
+class LabelledBox:
+    """A box that stands for an object, for scenes without a mesh.
+
+    Attributes:
+        id: its id in the scene.
+        label: canonical label.
+        center: (3,) metres, in world.
+        size: (3,) full side lengths along its own axes.
+        rotation: (3, 3), its columns are the box's axes in world.
+        traits: what kind of thing it is; :data:`spacecast.scan.Trait`.
+    """
+
+    id: int
+    label: str
+    center: ArrayLike
+    size: ArrayLike
+    rotation: ArrayLike = field(default_factory=lambda: np.eye(3))
+    traits: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Objects by id (sorted, structure included), and the rest of the mesh. A value: nothing in it changes.
+
+    Build one with :meth:`from_scan` or :meth:`from_boxes`. Attachment is worked out when first asked for.
+
+    Attributes:
+        scene_id: the scene's own id.
+        dataset: the reader's name.
+        is_aligned: False where north is arbitrary.
+        objects: by id.
+        rest: faces that belong to no object.
+    """
+
+    scene_id: str
+    dataset: str
+    is_aligned: bool
+    objects: Mapping[int, SceneObject]
+    rest: RestMesh = field(default_factory=RestMesh.empty)
+
+    def __post_init__(self) -> None:
+        bound = {i: replace(o, _support_of=self._support_of) for i, o in sorted(self.objects.items())}
+        object.__setattr__(self, "objects", MappingProxyType(bound))
+
+    @classmethod
+    def from_scan(cls, scan: Scan) -> Scene:
+        """Split a scan into objects: a face belongs to an object if all three of its vertices do.
+
+        Instances without a vertex are left out (the reader has said so).
+        """
+        vertices_of = _groups(scan.instance_ids)
+        faces_of = _groups(scan.face_instance_ids)
+        local = np.empty(len(scan.vertices), dtype=np.int32)
+        lost = {problem.subject for problem in scan.problems if problem.kind == SHARES_VERTICES}
+        objects = {}
+        for instance_id, instance in scan.instances.items():
+            members = vertices_of.get(instance_id)
+            if members is None:
+                continue
+            local[members] = np.arange(len(members), dtype=np.int32)
+            faces = scan.faces[faces_of.get(instance_id, _NO_NUMBERS)]
+            shape = Shape.from_mesh(scan.vertices[members], local[faces], shares_vertices=str(instance_id) in lost)
+            objects[instance_id] = SceneObject(instance, shape, _in_place())
+        rest_faces = scan.faces[faces_of.get(NO_INSTANCE, _NO_NUMBERS)]
+        used = np.unique(rest_faces)
+        local[used] = np.arange(len(used), dtype=np.int32)
+        rest = RestMesh(scan.vertices[used], local[rest_faces], scan.instance_ids[rest_faces])
+        return cls(scan.scene_id, scan.dataset, scan.is_aligned, objects, rest)
+
+    @classmethod
+    def from_boxes(
+        cls, boxes: Sequence[LabelledBox], *, scene_id: str = "boxes", dataset: str = "boxes", is_aligned: bool = True
+    ) -> Scene:
+        """A scene of filled boxes.
+
+        Raises:
+            InputError: two boxes have the same id, or a trait is unknown.
+        """
+        objects: dict[int, SceneObject] = {}
+        for box in boxes:
+            if box.id in objects:
+                raise InputError(f"{scene_id}: two boxes have the id {box.id}; give each its own")
+            instance = Instance(box.id, box.label, box.label, traits=frozenset(box.traits))
+            shape = Shape.box(box.center, box.size, box.rotation)
+            objects[box.id] = SceneObject(instance, shape, _in_place())
+        return cls(scene_id, dataset, is_aligned, objects)
+
+    def resolve(self, name: int | str) -> int:
+        """The id of an object named by its id, or by a label that only one object has.
+
+        Raises:
+            UnknownObjectError: no such id or label (the message gives the nearest), or several have the label (the
+                message lists them).
+        """
+        if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            if int(name) in self.objects:
+                return int(name)
+            raise UnknownObjectError(f"{self.scene_id}: no object has the id {name}; ids: {_listed(self.objects)}")
+        wanted = " ".join(str(name).lower().split())
+        found = [i for i, o in self.objects.items() if o.label.lower() == wanted]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownObjectError(
+                f"{self.scene_id}: {len(found)} objects have the label {wanted!r}; give an id: {_listed(found)}"
+            )
+        if wanted.isdecimal():
+            return self.resolve(int(wanted))
+        labels = sorted({o.label for o in self.objects.values()})
+        near = difflib.get_close_matches(wanted, labels, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownObjectError(
+            f"{self.scene_id}: no object has the label {wanted!r}; {hint}labels: {_listed(labels)}"
+        )
+
+    @property
+    def attachment(self) -> nx.DiGraph:
+        """Who carries whom: frozen, edges (parent, child) with ``kind``, ``certainty`` and ``score``; every object that
+        is not structure is a node."""
+        return self._attachment.graph
+
+    def carried_by(self, name: int | str) -> tuple[int, ...]:
+        """Ids of all that an object carries, directly or through a chain of certain edges, sorted; not itself."""
+        return tuple(sorted(nx.descendants(self._attachment.certain, self.resolve(name))))
+
+    def carrier_of(self, name: int | str) -> int | None:
+        """The certain parent of an object, or None."""
+        return next(iter(self._attachment.certain.predecessors(self.resolve(name))), None)
+
+    def possible_neighbours(self, ids: Iterable[int]) -> tuple[int, ...]:
+        """Ids outside a set that a possible edge joins to one inside, either way, sorted."""
+        inside = {self.resolve(i) for i in ids}
+        found = set()
+        for parent, child, data in self.attachment.edges(data=True):
+            if data["certainty"] == "possible" and (parent in inside) != (child in inside):
+                found.add(child if parent in inside else parent)
+        return tuple(sorted(found))
+
+    @cached_property
+    def _attachment(self) -> Attachment:
+        from spacecast.scene.attachment import derive_attachment
+
+        return derive_attachment(self.objects)
+
+    def _support_of(self, object_id: int) -> Support | None:
+        return self._attachment.supports.get(object_id)
+
+    def _with_poses(self, poses: Mapping[int, Transform], *, removed: Iterable[int] = ()) -> Scene:
+        """The scene with some objects elsewhere and some gone; mixed faces that touch them are dropped."""
+        gone = set(removed)
+        objects = {
+            i: replace(o, world_from_object=poses[i]) if i in poses else o
+            for i, o in self.objects.items()
+            if i not in gone
+        }
+        return Scene(self.scene_id, self.dataset, self.is_aligned, objects, self.rest.without(gone | set(poses)))
+
+
+_NO_NUMBERS = np.zeros(0, dtype=np.int64)
+
+
+def _in_place() -> Transform:
+    return Transform.identity(target="world", source="object")
+
+
+def _groups(ids: NDArray[np.int32]) -> dict[int, NDArray[np.int64]]:
+    """Positions of each id, in order."""
+    order = np.argsort(ids, kind="stable")
+    values, starts = np.unique(ids[order], return_index=True)
+    return dict(zip(values.tolist(), np.split(order, starts[1:]), strict=True)) if len(ids) else {}
+
+
+def _listed(items: Iterable[object], limit: int = 12) -> str:
+    texts = [str(item) for item in items]
+    more = f" and {len(texts) - limit} more" if len(texts) > limit else ""
+    return (", ".join(texts[:limit]) or "none") + more
