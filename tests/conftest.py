@@ -1,0 +1,74 @@
+"""Demo scans and a benchmark built from them, made once a test run and shared by its processes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REAL = Path(__file__).parent.parent.parent / "shared" / "real"
+"""Real scan data; absent on most machines, and then the tests on it skip, saying so."""
+
+DEMO_SCENES = 4
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """The folder with real data; skips where it is absent."""
+    if not REAL.is_dir():
+        pytest.skip(f"no real scan data at {REAL}")
+    return REAL
+
+
+@pytest.fixture(scope="session")
+def real_scans(real: Path) -> Path:
+    """The root of the real scans."""
+    return real / "scannet"
+
+
+def _once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first process to ask for it makes, and the others wait for."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder, done, failed = shared / name, shared / f"{name}.done", shared / f"{name}.failed"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        while not done.exists():
+            if failed.exists():
+                pytest.fail(f"another process failed to make {name}: {failed.read_text()}")
+            time.sleep(0.2)
+        return folder
+    try:
+        make(folder)
+    except BaseException as error:
+        failed.write_text(repr(error))
+        raise
+    done.touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def demo_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Root of a few demo scans, ScanNet layout, seed 0; read-only."""
+    from scannet_tools.demo import write_demo
+
+    return _once(tmp_path_factory, "demo-scans", lambda folder: write_demo(folder, scenes=DEMO_SCENES, seed=0))
+
+
+@pytest.fixture(scope="session")
+def demo_benchmark(tmp_path_factory: pytest.TempPathFactory, demo_root: Path) -> Path:
+    """A benchmark built from the demo scans with one worker; read-only: copy it before you change it."""
+    from spacecast.dataset.build import BuildSettings, build
+
+    return (
+        _once(
+            tmp_path_factory,
+            "demo-benchmark",
+            lambda folder: build([demo_root], folder / "out", BuildSettings(workers=1)),
+        )
+        / "out"
+    )
