@@ -52,6 +52,9 @@ class Instance:
         category: the more general word that the label map gives, or None.
         synset: the WordNet synset that the label map gives, or None.
         traits: what kind of thing it is; see :data:`Trait`.
+        label_zh: the canonical label in Chinese, or None where the reader knows none: then not asked about in Chinese.
+        lost_share: share of its labelled vertices that went to smaller objects, where the dataset lists vertices in
+            several; above 0.05 it is flagged and not asked about.
     """
 
     id: int
@@ -61,6 +64,8 @@ class Instance:
     category: str | None = None
     synset: str | None = None
     traits: frozenset[str] = frozenset()
+    label_zh: str | None = None
+    lost_share: float = 0.0
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.traits) - TRAITS)
