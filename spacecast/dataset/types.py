@@ -45,7 +45,7 @@ class Refusal(NamedTuple):
     """Something that was not asked: counted, with up to five examples kept per (scene, type, stage, reason)."""
 
     stage: str
-    """Where it was refused: ``view``, ``name``, ``relation``, ``options``, ``selection``."""
+    """Where it was refused: ``object``, ``view``, ``name``, ``relation``, ``options``, ``wording``, ``selection``."""
     reason: str
     """A stable word: ``ambiguous``, ``grey_zone``, ``not_seen``, ``possible_attachment`` ..."""
     example: str
@@ -134,7 +134,8 @@ class Suite:
     """Which types are asked, how many of each, and how they are worded; an entry point of ``spacecast.suites``.
 
     ``word`` maps a type code, a draft, a language and a generator to (wording id, question, option texts); it draws
-    the paraphrase from the generator and nothing else.
+    the paraphrase from the generator and nothing else. It gives a :class:`Refusal` (stage ``wording``) where an object
+    has no name in the language.
     """
 
     name: str
@@ -142,7 +143,7 @@ class Suite:
     types: tuple[QuestionType, ...]
     quotas: tuple[Quota, ...]
     word: Any = field(repr=False)
-    """Callable[[str, Draft, Language, numpy.random.Generator], tuple[str, str, tuple[str, ...]]]"""
+    """Callable[[str, Draft, Language, numpy.random.Generator], tuple[str, str, tuple[str, ...]] | Refusal]"""
     languages: tuple[Language, ...] = ("en", "zh")
 
     def type(self, code: str) -> QuestionType:

@@ -1,0 +1,120 @@
+"""Words for drafts: paraphrases and option texts from ``<language>.toml``.
+
+A slot of a template is ``{word role}``. ``role`` is a key of the draft's words: an object id, or the key of a value in
+the table ``values``. ``word`` says what is written of it:
+
+* ``{the target}``, ``{The target}``: the object with its article; ``{name target}``: without.
+* ``{is target}``, ``{does target}``, ``{moves target}``: the verb that goes with the object.
+* ``{say heading}``: the value's text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from spacecast.dataset.types import Draft, Language, Refusal
+from spacecast.errors import SpacecastError
+
+VERSION = 1
+"""Of the wording tables; goes up when a text changes."""
+
+NO_NAME = {"zh": "no_chinese_name"}
+"""Reason of refusal where a language has no name for an object."""
+
+_SLOT = re.compile(r"\{(\w+) (\w+)\}")
+_SINGULAR_ENDINGS = ("ss", "us", "is")
+_SINGULAR_IN_S = frozenset({"canvas", "compass", "lens", "gas"})
+_VERBS = {"is": ("is", "are"), "does": ("does", "do"), "stays": ("stays", "stay"), "has": ("has", "have")}
+
+
+class _NoNameError(Exception):
+    """An object without a name in the language."""
+
+    def __init__(self, object_id: int) -> None:
+        super().__init__(object_id)
+        self.object_id = object_id
+
+
+@cache
+def table(language: Language) -> Mapping[str, Any]:
+    """The wording table of a language: ``values``, and per type code ``templates`` (id, text) and ``options``."""
+    text = files(__package__).joinpath(f"{language}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def word(
+    type_code: str, draft: Draft, language: Language, rng: np.random.Generator
+) -> tuple[str, str, tuple[str, ...]] | Refusal:
+    """A draft in words: wording id, question, and option texts in the order of ``draft.choices``.
+
+    Draws the paraphrase from ``rng`` and nothing else. A refusal where an object has no name in the language.
+    """
+    templates = table(language)[type_code]["templates"]
+    template = templates[int(rng.integers(len(templates)))]
+    try:
+        return template["id"], *worded(template["text"], type_code, draft, language)
+    except _NoNameError as error:
+        return Refusal("wording", NO_NAME[language], f"{_label(draft, error.object_id)} {error.object_id}")
+
+
+def worded(text: str, type_code: str, draft: Draft, language: Language) -> tuple[str, tuple[str, ...]]:
+    """A template filled in for a draft, and the option texts.
+
+    Raises:
+        SpacecastError: the template has a slot that the draft has no word for, or two options read the same.
+    """
+
+    def fill(slot: re.Match[str]) -> str:
+        form, role = slot.groups()
+        if role not in draft.words:
+            raise SpacecastError(f"wording of {type_code} ({language}): no word {role!r} for slot {slot.group()}")
+        value = draft.words[role]
+        if isinstance(value, int):
+            return _object_text(form, value, draft, language)
+        return str(table(language)["values"][value])
+
+    question = _SLOT.sub(fill, text)
+    options = tuple(_option_text(choice.value, type_code, draft, language) for choice in draft.choices)
+    if "{" in question or "}" in question or len(set(options)) != len(options) or not all(options):
+        raise SpacecastError(f"wording of {type_code} ({language}): {question!r} with options {options}")
+    return question, options
+
+
+def is_plural(label: str) -> bool:
+    """True if an English label takes a plural verb: blinds, scissors."""
+    last = label.rsplit(" ", 1)[-1]
+    return last.endswith("s") and not last.endswith(_SINGULAR_ENDINGS) and last not in _SINGULAR_IN_S
+
+
+def _label(draft: Draft, object_id: int) -> str:
+    return next(str(entry["label"]) for entry in draft.facts["objects"] if entry["id"] == object_id)
+
+
+def _object_text(form: str, object_id: int, draft: Draft, language: Language) -> str:
+    if language == "zh":
+        name = draft.words.get(f"zh:{object_id}")
+        if not name:
+            raise _NoNameError(object_id)
+        return str(name)
+    label = _label(draft, object_id)
+    if form in _VERBS:
+        return _VERBS[form][is_plural(label)]
+    if form in ("the", "The"):
+        return f"{form} {label}"
+    if form != "name":
+        raise SpacecastError(f"wording: unknown form {form!r}; known: the, The, name, {', '.join(sorted(_VERBS))}")
+    return label
+
+
+def _option_text(value: str, type_code: str, draft: Draft, language: Language) -> str:
+    texts = table(language)[type_code].get("options")
+    if texts is None:  # the options are objects
+        return _object_text("name", int(value), draft, language)
+    return str(texts[value])

@@ -1,0 +1,213 @@
+"""What question types enumerate from: one scene, the views that are used, and what each of them shows.
+
+A view is looked at once; numbers are kept, pictures of ids are not, so that memory stays bounded by the number of
+objects and views.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+from spacecast.dataset.types import Refusal
+from spacecast.errors import FrameError
+from spacecast.frames import Heading, Intrinsics, camera_heading
+from spacecast.relations import Answer, occlusion
+from spacecast.scan import Scan, View
+from spacecast.scene import Scene
+from spacecast.sight import Camera, Look, Sight, Visibility, sight_of
+from spacecast.views.choose import Pictures, choose_views
+from spacecast.views.names import SETTINGS as NAME_SETTINGS
+from spacecast.views.names import Names, scaled_px
+
+
+@dataclass(frozen=True)
+class ContextSettings:
+    """How a scene is looked at while questions are sought."""
+
+    look_width_px: int = 640
+    """Width of the masks that all pixel counts refer to; SEMANTICS, head."""
+    looks_kept: int = 2
+    """Looks with their id images that are kept at a time; older ones are cast again when asked for."""
+    render_width_px: int = 640
+    """Width of a picture that is rendered where photos are not used (own)."""
+
+
+SETTINGS = ContextSettings()
+
+NotSeen = Literal["not_in_view", "not_unique", "too_small", "truncated", "hidden", "depth_disagrees"]
+
+
+@dataclass(frozen=True, eq=False)
+class ViewRecord:
+    """What one view shows, as numbers.
+
+    Attributes:
+        name: the view's name.
+        width: of the cast, pixels.
+        height: of the cast, pixels.
+        visible_ids: every object, structure included, with enough visible pixels to be meant by a name.
+        visibility: of the objects that may be asked about and are among these.
+        problems: why an object that may be asked about is not nameable and to be seen; it is where it has no entry.
+        seen_ids: objects that can be named and are to be seen (SEMANTICS sections 2 and 4), sorted.
+    """
+
+    name: str
+    width: int
+    height: int
+    visible_ids: frozenset[int]
+    visibility: MappingProxyType[int, Visibility]
+    problems: MappingProxyType[int, NotSeen]
+    seen_ids: tuple[int, ...]
+
+
+class SceneContext:
+    """A scene ready to be asked about.
+
+    Attributes:
+        scan: as read.
+        scene: of the scan.
+        sight: of the scene.
+        pictures: ``photos``, or ``render`` for pictures drawn from the mesh.
+        names: which objects a name could mean.
+        view_names: views that questions use, in capture order.
+        view_refusals: every other frame, with the reason.
+        object_refusals: objects that are never asked about, with the reason.
+    """
+
+    def __init__(self, scan: Scan, *, pictures: Pictures = "photos", scene: Scene | None = None) -> None:
+        """Derives the scene, unless it is given, and chooses views; looks are cast when first asked for."""
+        self.scan = scan
+        self.scene = Scene.from_scan(scan) if scene is None else scene
+        self.sight: Sight = sight_of(self.scene)
+        self.pictures: Pictures = pictures
+        self.names = Names(self.scene)
+        chosen = choose_views(scan, self.scene, self.sight, pictures=pictures)
+        self.view_names = chosen.names
+        self.view_refusals = tuple(Refusal("view", reason, name) for name, reason in chosen.refused)
+        self.object_refusals = tuple(
+            Refusal("object", str(o.why_not_asked), f"{o.label} {o.id}")
+            for o in self.scene.objects.values()
+            if not o.may_be_asked
+        )
+        self._looks: OrderedDict[str, Look] = OrderedDict()
+        self._records: dict[str, ViewRecord] = {}
+        self._occlusions: dict[str, dict[int, Answer]] = {}
+        self._headings: dict[str, Heading | None] = {}
+
+    @cached_property
+    def askable_ids(self) -> tuple[int, ...]:
+        """Objects that questions may be about, sorted."""
+        return tuple(i for i, o in sorted(self.scene.objects.items()) if o.may_be_asked)
+
+    def view(self, name: str) -> View:
+        """A view of the scan."""
+        return self.scan.views[name]
+
+    def look(self, name: str) -> Look:
+        """The look from a view, masks 640 wide; the last few are kept."""
+        if name in self._looks:
+            self._looks.move_to_end(name)
+            return self._looks[name]
+        look = self.sight.look(self.view(name), width_px=SETTINGS.look_width_px, threads=1)
+        self._looks[name] = look
+        while len(self._looks) > SETTINGS.looks_kept:
+            self._looks.popitem(last=False)
+        return look
+
+    def record(self, name: str) -> ViewRecord:
+        """What a view shows; kept."""
+        if name not in self._records:
+            self._records[name] = self._recorded(name)
+        return self._records[name]
+
+    @property
+    def records(self) -> Iterator[ViewRecord]:
+        """What each view in use shows, in capture order."""
+        return (self.record(name) for name in self.view_names)
+
+    def occlusions(self, name: str) -> dict[int, Answer]:
+        """The occlusion state, in a view, of every object that may be asked about, by id; kept."""
+        if name not in self._occlusions:
+            look = self.look(name)
+            self._occlusions[name] = {i: occlusion(self.scene, i, view=look) for i in self.askable_ids}
+        return self._occlusions[name]
+
+    def heading(self, name: str) -> Heading | None:
+        """The heading of a view's camera, from the camera; None where it has none (SEMANTICS section 1)."""
+        if name not in self._headings:
+            try:
+                self._headings[name] = camera_heading(self.view(name).world_from_camera)
+            except FrameError:
+                self._headings[name] = None
+        return self._headings[name]
+
+    def views_seeing(self, object_ids: Iterable[int]) -> list[str]:
+        """Views in which all of these can be named and are to be seen, in capture order."""
+        wanted = set(object_ids)
+        return [record.name for record in self.records if wanted.issubset(record.seen_ids)]
+
+    def clearness(self, name: str, object_ids: Iterable[int]) -> float:
+        """How well the worst seen of some objects is seen in a view: its visible pixels times its open share."""
+        visibility = self.record(name).visibility
+        return min(float(v.visible_px) * (1.0 - v.blocked) for v in (visibility[i] for i in object_ids))
+
+    def picture_intrinsics(self, name: str) -> Intrinsics:
+        """Of the picture as it is written: the photo's own, or those of the rendered picture."""
+        own = self.view(name).intrinsics
+        if self.pictures == "photos":
+            return own
+        width = SETTINGS.render_width_px
+        return own.scaled_to(width, max(1, round(width * own.height / own.width)))
+
+    def picture_camera(self, name: str) -> Camera:
+        """The camera that a picture is rendered with."""
+        return Camera(self.view(name).world_from_camera, self.picture_intrinsics(name))
+
+    def view_facts(self, name: str, role: str) -> dict[str, Any]:
+        """The entry of ``facts.views``; FORMATS section 3."""
+        intrinsics = self.picture_intrinsics(name)
+        return {
+            "name": name,
+            "role": role,
+            "world_from_camera": self.view(name).world_from_camera.matrix.reshape(-1).tolist(),
+            "pixel_from_camera": intrinsics.matrix.reshape(-1).tolist(),
+            "width": intrinsics.width,
+            "height": intrinsics.height,
+        }
+
+    def _recorded(self, name: str) -> ViewRecord:
+        look = self.look(name)
+        width, height = look.width, look.height
+        visible = frozenset(look.visible_ids(scaled_px(NAME_SETTINGS.min_visible_px, width, height)))
+        visibility, problems, seen = {}, {}, []
+        for i in self.askable_ids:
+            if i not in visible:
+                problems[i] = "not_in_view"
+                continue
+            visibility[i] = look.visibility(i)
+            problem = self._problem(i, visibility[i], visible, scaled_px(NAME_SETTINGS.min_seen_px, width, height))
+            if problem is None:
+                seen.append(i)
+            else:
+                problems[i] = problem
+        return ViewRecord(
+            name, width, height, visible, MappingProxyType(visibility), MappingProxyType(problems), tuple(seen)
+        )
+
+    def _problem(self, i: int, seen: Visibility, visible: frozenset[int], least_px: float) -> NotSeen | None:
+        if not self.names.points_at_one(i, visible):
+            return "not_unique"
+        if seen.visible_px < least_px:
+            return "too_small"
+        if seen.truncation > NAME_SETTINGS.max_truncation:
+            return "truncated"
+        if seen.visible_px < NAME_SETTINGS.min_unblocked * seen.silhouette_px:
+            return "hidden"
+        if seen.unknown_share > NAME_SETTINGS.max_unknown_share:
+            return "depth_disagrees"
+        return None
