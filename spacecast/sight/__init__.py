@@ -1,1 +1,23 @@
 """Ray casting: id and depth images, silhouettes, occlusion, pictures, maps."""
+
+from spacecast.sight.cameras import Camera, Window, camera_of
+from spacecast.sight.look import Look, Masks, Visibility
+from spacecast.sight.rays import RayScene, require_open3d
+from spacecast.sight.sight import MASK_WIDTH_PX, NO_HIT, NO_OBJECT, IdImage, Sight, sight_of
+
+__all__ = [
+    "MASK_WIDTH_PX",
+    "NO_HIT",
+    "NO_OBJECT",
+    "Camera",
+    "IdImage",
+    "Look",
+    "Masks",
+    "RayScene",
+    "Sight",
+    "Visibility",
+    "Window",
+    "camera_of",
+    "require_open3d",
+    "sight_of",
+]

@@ -17,11 +17,15 @@ NO_FACE = -1
 
 
 class Hits(NamedTuple):
-    """Nearest hits of rays (...,): ``t`` float32 in units of the ray's direction, inf where nothing is hit; ``face``
-    int32 number of the face, -1 where nothing is hit."""
+    """Nearest hits of rays (...,).
+
+    ``t`` float32 in lengths of the ray's direction, inf where nothing is hit; ``face`` int32 number of the face, -1
+    where nothing is hit; ``uv`` (..., 2) float32 weights of the face's second and third corner at the hit.
+    """
 
     t: NDArray[np.float32]
     face: NDArray[np.int32]
+    uv: NDArray[np.float32]
 
 
 @cache
@@ -50,18 +54,18 @@ def require_open3d() -> Any:
 
 
 class RayScene:
-    """A bounding volume hierarchy over one mesh. Not picklable: build it in the worker."""
+    """A bounding volume hierarchy over one mesh, built by the first cast. Not picklable: build it in the worker."""
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         """Takes (V, 3) metres and (F, 3) vertex numbers; a mesh without faces is never hit."""
-        o3d = require_open3d()
-        self._o3d = o3d
-        points = np.ascontiguousarray(vertices, dtype=np.float32).reshape(-1, 3)
-        triangles = np.ascontiguousarray(faces, dtype=np.uint32).reshape(-1, 3)
-        self.face_count = len(triangles)
-        self._scene = o3d.t.geometry.RaycastingScene(nthreads=0)
-        if self.face_count:
-            self._scene.add_triangles(o3d.core.Tensor(points), o3d.core.Tensor(triangles))
+        self.vertices = np.ascontiguousarray(vertices, dtype=np.float32).reshape(-1, 3)
+        self.faces = np.ascontiguousarray(faces, dtype=np.int32).reshape(-1, 3)
+        self._hierarchy: Any = None
+
+    @property
+    def face_count(self) -> int:
+        """How many triangles."""
+        return len(self.faces)
 
     def cast(self, origins: ArrayLike, directions: ArrayLike, *, threads: int = 0) -> Hits:
         """Nearest hits of rays from (..., 3) origins along (..., 3) directions (broadcast together).
@@ -72,12 +76,25 @@ class RayScene:
             threads: 0 for all cores, 1 in build workers.
         """
         start, along = np.broadcast_arrays(np.asarray(origins, np.float32), np.asarray(directions, np.float32))
-        shape = along.shape[:-1]
-        if not self.face_count or not along.size:
-            return Hits(np.full(shape, np.inf, np.float32), np.full(shape, NO_FACE, np.int32))
-        rays = np.concatenate([start, along], axis=-1).reshape(-1, 6)
-        found = self._scene.cast_rays(self._o3d.core.Tensor(rays), nthreads=threads)
-        face = found["primitive_ids"].numpy().astype(np.int64)
-        t = found["t_hit"].numpy()
-        face[~np.isfinite(t)] = NO_FACE
-        return Hits(t.reshape(shape), face.astype(np.int32).reshape(shape))
+        return self.cast_rays(np.concatenate([start, along], axis=-1), threads=threads)
+
+    def cast_rays(self, rays: NDArray[np.float32], *, threads: int = 0) -> Hits:
+        """Nearest hits of rays (..., 6) float32, C-ordered: origin and direction side by side. Nothing is copied."""
+        shape = rays.shape[:-1]
+        if not self.face_count or not rays.size:
+            return Hits(
+                np.full(shape, np.inf, np.float32), np.full(shape, NO_FACE, np.int32), np.zeros((*shape, 2), np.float32)
+            )
+        if self._hierarchy is None:
+            self._hierarchy = self._build(threads)
+        found = self._hierarchy.cast_rays(require_open3d().core.Tensor.from_numpy(rays), nthreads=threads)
+        # open3d numbers faces as uint32 and says 2^32 - 1 for none: read as int32 that is -1.
+        return Hits(
+            found["t_hit"].numpy(), found["primitive_ids"].numpy().view(np.int32), found["primitive_uvs"].numpy()
+        )
+
+    def _build(self, threads: int) -> Any:
+        o3d = require_open3d()
+        hierarchy = o3d.t.geometry.RaycastingScene(nthreads=threads)
+        hierarchy.add_triangles(o3d.core.Tensor(self.vertices), o3d.core.Tensor(self.faces.view(np.uint32)))
+        return hierarchy

@@ -1,0 +1,249 @@
+"""What is seen from where: one ray-casting scene per object, in object coordinates, and one for what never moves.
+
+A picture of any state of a scene is the nearest hit over objects, with rays carried into each object's frame. So a
+state after an intervention builds nothing anew: ray-casting scenes are kept per :class:`~spacecast.scene.Shape` and per
+rest of the mesh, as long as these live, and states share them. Structure and unlabelled faces lie in one scene, mixed
+faces that touch objects in small ones, one per set of objects touched, since they go away with any of these. The
+unchanged scan also has one scene over the whole mesh. Nothing falls back to boxes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacecast.frames import Array, Transform
+from spacecast.scan import View
+from spacecast.scene import Scene, SceneObject, Shape
+from spacecast.sight.cameras import Camera, Window, box_window, camera_of, window_rays
+from spacecast.sight.rays import Hits, RayScene
+
+if TYPE_CHECKING:
+    from spacecast.sight.look import Look
+
+NO_OBJECT = -1
+"""Id of unlabelled and of mixed faces."""
+NO_HIT = -2
+"""Id where nothing is hit."""
+
+MASK_WIDTH_PX = 640
+"""Masks are cast this wide, and all pixel counts refer to it; SEMANTICS, head."""
+
+_WORLD = Transform.identity(target="world", source="world")
+
+
+class IdImage(NamedTuple):
+    """``ids`` (H, W) int32: object id, -1 for unlabelled or mixed faces, -2 where nothing is hit; ``depth`` (H, W)
+    float32 metres along the optical axis, inf where nothing is hit."""
+
+    ids: NDArray[np.int32]
+    depth: NDArray[np.float32]
+
+
+class Part(NamedTuple):
+    """Triangles that keep together, and where they are in one state."""
+
+    rays: RayScene
+    world_from_part: Transform
+    ids: NDArray[np.int32]
+    """(faces + 1,): whose each face is; the last stands for no face at all, so that ``ids[-1]`` is :data:`NO_HIT`."""
+    bounds: Array
+    """(2, 3) lowest and highest corner, in the part's frame."""
+    blocks: tuple[tuple[int, NDArray[np.int64] | None], ...]
+    """Where vertices come from, in order: (object id, None for all of its vertices), or (-1, numbers in the rest)."""
+
+    def from_camera(self, camera: Camera) -> Transform:
+        """The camera in the part's frame."""
+        return self.world_from_part.inverse() @ camera.world_from_camera
+
+    def window(self, camera: Camera) -> Window:
+        """Where the part can be seen, beyond the picture too."""
+        return box_window(self.bounds, self.from_camera(camera), camera.intrinsics)
+
+    def cast(self, camera: Camera, window: Window, threads: int) -> Hits:
+        """Nearest hits (h, w) through the pixels of a window."""
+        return self.rays.cast_rays(window_rays(self.from_camera(camera), camera.intrinsics, window), threads=threads)
+
+
+class Crop(NamedTuple):
+    """One object alone: where in the picture it can be, and its depth there, inf beside it."""
+
+    window: Window
+    depth: NDArray[np.float32]
+
+
+class Sight:
+    """What one state of a scene looks like from any camera. Get one from :func:`sight_of`."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._looks: dict[tuple[Any, ...], Look] = {}
+
+    def id_image(self, view_or_camera: View | Camera, threads: int = 0) -> IdImage:
+        """Who is seen first in each pixel, at the camera's own size.
+
+        Args:
+            view_or_camera: where it is seen from.
+            threads: 0 for all cores, 1 in build workers.
+        """
+        return self.image_and_crops(camera_of(view_or_camera), threads)[0]
+
+    def look(
+        self,
+        view_or_camera: View | Camera,
+        width_px: int = MASK_WIDTH_PX,
+        *,
+        scanned: Scene | None = None,
+        threads: int = 0,
+    ) -> Look:
+        """All that is to be known of one view. The last few are kept.
+
+        Args:
+            view_or_camera: a view brings its sensor depth, a camera has none.
+            width_px: of the masks; the height follows.
+            scanned: the scene as the sensor saw it, where this one is a changed state of it.
+            threads: 0 for all cores, 1 in build workers.
+        """
+        from spacecast.sight.look import KEPT_LOOKS, Look
+
+        key = (view_or_camera, width_px, scanned)
+        look = self._looks.pop(key, None)
+        if look is None:
+            look = Look(self, view_or_camera, width_px, scanned=scanned, threads=threads)
+        self._looks[key] = look
+        while len(self._looks) > KEPT_LOOKS:
+            del self._looks[next(iter(self._looks))]
+        return look
+
+    def crop(self, object_id: int, camera: Camera, threads: int = 0) -> Crop:
+        """One object alone, cast through the part of the picture that its box covers."""
+        part = self.part_of(object_id)
+        window = part.window(camera).within(Window.of(camera.intrinsics))
+        return Crop(window, part.cast(camera, window, threads).t)
+
+    def image_and_crops(self, camera: Camera, threads: int = 0) -> tuple[IdImage, dict[int, Crop]]:
+        """The id image, and the objects that were cast alone for it (none where the whole mesh was cast)."""
+        crops: dict[int, Crop] = {}
+        shape = (camera.intrinsics.height, camera.intrinsics.width)
+        image = IdImage(np.full(shape, NO_HIT, np.int32), np.full(shape, np.inf, np.float32))
+        for part, window, hits, nearer in self.layers(camera, threads):
+            image.depth[window.slices][nearer] = hits.t[nearer]
+            image.ids[window.slices][nearer] = part.ids[hits.face[nearer]]
+            if len(part.blocks) == 1 and part.blocks[0][0] in self._objects:
+                crops[part.blocks[0][0]] = Crop(window, hits.t)
+        return image, crops
+
+    def layers(self, camera: Camera, threads: int = 0) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
+        """Part after part: where it may be seen, its hits there, and in which pixels it is nearer than all before."""
+        picture = Window.of(camera.intrinsics)
+        depth = np.full((picture.bottom, picture.right), np.inf, np.float32)
+        for part in self.parts:
+            window = part.window(camera).within(picture)
+            if not window.area:
+                continue
+            hits = part.cast(camera, window, threads)
+            before = depth[window.slices]
+            nearer = hits.t < before
+            before[nearer] = hits.t[nearer]
+            yield part, window, hits, nearer
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What has to be cast to see everything: the whole mesh if it is unchanged, else one part after another."""
+        scene = self.scene
+        fixed = [o for o in scene.objects.values() if o.is_structure and o.is_in_place]
+        loose = [o for o in scene.objects.values() if not (o.is_structure and o.is_in_place)]
+        kept = _KEPT.of(scene.rest.vertices)
+        if all(o.is_in_place for o in loose):
+            key: tuple[Any, ...] = (*(o.shape for o in scene.objects.values()), len(scene.rest.faces))
+            if "whole" not in kept:
+                kept["whole"] = (key, _merged([*fixed, *loose], scene, None))
+            whole = kept["whole"]  # the first state with all in place is the scan; one with less is cast in parts
+            if whole[0] == key:
+                return (whole[1],)
+        sets = scene.rest.sets([o.id for o in loose])
+        parts = []
+        for touched in sorted({(), *sets}):
+            objects = fixed if touched == () else []
+            key = (touched, *(o.shape for o in objects))
+            if key not in kept:
+                kept[key] = _merged(objects, scene, sets.get(touched, np.zeros(0, np.int64)))
+            parts.append(kept[key])
+        return (*(p for p in parts if p.rays.face_count), *(self.part_of(o.id) for o in loose))
+
+    def part_of(self, object_id: int) -> Part:
+        """One object alone, where it is."""
+        return self._objects[object_id]
+
+    @cached_property
+    def _objects(self) -> dict[int, Part]:
+        return {i: _object_part(o) for i, o in self.scene.objects.items()}
+
+
+@lru_cache(maxsize=4)
+def sight_of(scene: Scene) -> Sight:
+    """The sight of a scene: the last four are kept, and their ray-casting scenes as long as the shapes live."""
+    return Sight(scene)
+
+
+class _PerArray:
+    """Values that are kept as long as an array lives (arrays have no hash, so that a weak dictionary cannot)."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
+
+    def of(self, array: NDArray[Any]) -> dict[Any, Any]:
+        key = id(array)
+        if key not in self._values:
+            self._values[key] = (weakref.ref(array, self._forget(key)), {})
+        return self._values[key][1]
+
+    def _forget(self, key: int) -> Callable[[Any], None]:
+        def forget(_: Any) -> None:
+            self._values.pop(key, None)
+
+        return forget
+
+
+_KEPT = _PerArray()
+_RAYS: weakref.WeakKeyDictionary[Shape, RayScene] = weakref.WeakKeyDictionary()
+
+
+def _object_part(item: SceneObject) -> Part:
+    rays = _RAYS.get(item.shape)
+    if rays is None:
+        rays = _RAYS[item.shape] = RayScene(item.shape.vertices, item.shape.faces)
+    ids = np.full(rays.face_count + 1, item.id, dtype=np.int32)
+    ids[-1] = NO_HIT
+    bounds = np.stack([item.shape.aabb.min, item.shape.aabb.max]).astype(np.float64)
+    return Part(rays, item.world_from_object, ids, bounds, ((item.id, None),))
+
+
+def _merged(objects: list[SceneObject], scene: Scene, rest_faces: NDArray[np.int64] | None) -> Part:
+    """Objects in place and faces of the rest (all of them for None), as one mesh in world."""
+    rest = scene.rest
+    faces = rest.faces if rest_faces is None else rest.faces[rest_faces]
+    used, local = np.unique(faces, return_inverse=True)
+    vertices = [*(o.shape.vertices for o in objects), rest.vertices[used]]
+    starts = np.cumsum([0, *(len(v) for v in vertices)])
+    triangles = [*(o.shape.faces for o in objects), local.reshape(-1, 3)]
+    rays = RayScene(
+        np.concatenate(vertices),
+        np.concatenate([t + start for t, start in zip(triangles, starts, strict=False)]),
+    )
+    ids = np.repeat(
+        np.array([*(o.id for o in objects), NO_OBJECT, NO_HIT], dtype=np.int32), [*(len(t) for t in triangles), 1]
+    )
+    blocks = (*((o.id, None) for o in objects), (NO_OBJECT, used.astype(np.int64)))
+    return Part(rays, _WORLD, ids, _bounds(rays.vertices), blocks)
+
+
+def _bounds(vertices: NDArray[np.float32]) -> Array:
+    if not len(vertices):
+        return np.zeros((2, 3))
+    return np.stack([vertices.min(axis=0), vertices.max(axis=0)]).astype(np.float64)
