@@ -44,10 +44,11 @@ class Reading(NamedTuple):
 
 
 # What follows "A" or "I" where it is a letter and not the article or the pronoun.
-_NO_NOUN = (
+_AFTER_A_LETTER = (
     "because since as is was and or due given for with based the this it that which where when in on at from by to "
     "would will should must seems seem appears looks are not if while so then but"
-).split()
+)
+_NO_NOUN = frozenset(_AFTER_A_LETTER.split())
 _AFTER = r"(?![A-Za-z0-9]|['’-][A-Za-z])"
 _LETTER = rf"(?<![A-Za-z0-9])(?<![A-Za-z0-9]['’])(?P<letter>[A-Za-z]){_AFTER}"
 _ONE = rf"(?:(?:the\s+)?(?:options?|choices?|answers?|letters?|选项)\s*)?[(\[{{\"'“‘]*\s*{_LETTER}\s*[)\]}}\"'”’]*"
@@ -55,9 +56,13 @@ _JOIN = r"\s*(?:,\s*and|,\s*or|,|;|/|&|\+|、|和|与|以及|或|and|or)\s*"
 _ONE_RE = re.compile(_ONE, re.IGNORECASE)
 _JOIN_RE = re.compile(_JOIN, re.IGNORECASE)
 _RUN_RE = re.compile(r"[(\[{\"'“‘]*\s*(?P<run>[A-Z]{2,26})" + _AFTER + r"\s*[)\]}\"'”’]*")
-_END_RE = re.compile(r"\s*(?:$|[\n.!,;:。！；)\]-]|because\b|since\b|因为|是(?:对|正确)|(?:is|are)\s+(?:the\s+)?(?:correct|right)\b)")
+_END_RE = re.compile(
+    r"\s*(?:$|[\n.!,;:。！；)\]-]|because\b|since\b|因为|是(?:对|正确)|(?:is|are)\s+(?:the\s+)?(?:correct|right)\b)"
+)
 
-_BE = r"\s*(?:\s+(?:option|choice|letter))?\s*(?:is|are|should\s+be|would\s+be|must\s+be|will\s+be|might\s+be|:|=|-)+\s*"
+_BE = (
+    r"\s*(?:\s+(?:option|choice|letter))?\s*(?:is|are|should\s+be|would\s+be|must\s+be|will\s+be|might\s+be|:|=|-)+\s*"
+)
 _CUE_RE = re.compile(
     r"(?:"
     rf"(?<![A-Za-z])(?:answers?|correct\s+(?:option|choice|letter)s?|right\s+(?:option|choice)|conclusion|choices?)\b{_BE}"
@@ -76,7 +81,8 @@ _WEAK_CUE_RE = re.compile(
     re.IGNORECASE,
 )
 _IS_RIGHT_RE = re.compile(
-    rf"{_ONE}\s*(?:\s+(?:is|are|must\s+be)\s+(?:the\s+)?(?:correct|right|best|answer|true)\b|(?:是)?(?:正确|对的))", re.IGNORECASE
+    rf"{_ONE}\s*(?:\s+(?:is|are|must\s+be)\s+(?:the\s+)?(?:correct|right|best|answer|true)\b|(?:是)?(?:正确|对的))",
+    re.IGNORECASE,
 )
 _IS_WRONG_RE = re.compile(
     r"\s*(?:(?:is|are|was|would\s+be|can\s*be|must\s+be|seems)\s+(?:\w+\s+)?(?:not\b|wrong|incorrect|false|out\b|ruled\s+out|impossible)"
@@ -87,16 +93,22 @@ _DENIED_RE = re.compile(
     r"(?:\bnot|n't|n’t|\bneither|\bnor|\bexcept|\bnever|\brule\s+out|\bexclude|不是|不|非|排除)\s*(?:option|选项|选|the|to|in|on|at|是|在|\s)*[(\[\"'“]*\s*$",
     re.IGNORECASE,
 )
-_HYPOTHESIS_RE = re.compile(r"(?:\bif|\bwhether|\bunless|\bwhy|如果|假如|若)\s*(?:the|that|my|your|correct|正确|\s)*$", re.IGNORECASE)
+_HYPOTHESIS_RE = re.compile(
+    r"(?:\bif|\bwhether|\bunless|\bwhy|如果|假如|若)\s*(?:the|that|my|your|correct|正确|\s)*$", re.IGNORECASE
+)
 _THINK_END_RE = re.compile(r"</\s*(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _THINK_START_RE = re.compile(r"<\s*(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _ANSWER_TAG_RE = re.compile(r"<\s*answer\s*>(.*?)(?:</\s*answer\s*>|$)", re.IGNORECASE | re.DOTALL)
 _TAG_RE = re.compile(r"</?[A-Za-z][^<>]{0,40}>")
 _FENCE_RE = re.compile(r"```[a-zA-Z]*\s*\n?(.*?)```", re.DOTALL)
-_JSON_KEY_RE = re.compile(r"\"(?:final_?answer|answer|choice|option|letter|prediction|答案)\"\s*:\s*(\[[^\]]*\]|\"[^\"]*\")", re.IGNORECASE)
+_JSON_KEY_RE = re.compile(
+    r"\"(?:final_?answer|answer|choice|option|letter|prediction|答案)\"\s*:\s*(\[[^\]]*\]|\"[^\"]*\")", re.IGNORECASE
+)
 _JSON_KEYS = ("final_answer", "finalanswer", "answer", "choice", "option", "letter", "prediction", "答案")
 _COMPASS_RE = re.compile(r"\b(north|south) (east|west)\b")
-_ARTICLES_RE = re.compile(r"^(?:(?:it|that|this)(?:'s|’s| is) )?(?:(?:to|in|on|at|towards?) )?(?:(?:the|a|an|its|your) )?(?:option )?")
+_ARTICLES_RE = re.compile(
+    r"^(?:(?:it|that|this)(?:'s|’s| is) )?(?:(?:to|in|on|at|towards?) )?(?:(?:the|a|an|its|your) )?(?:option )?"
+)
 
 
 def read_reply(reply: str, options: Sequence[str], labels: Sequence[str], *, multi_select: bool = False) -> Reading:
@@ -285,13 +297,15 @@ class _Reader:
                     alone.append((position, self.chosen(at[0])))
                 elif len(at[0]) == 1 and self.own_text_follows(at[0][0], rest):
                     with_text.append((position, at[0]))
-                elif position == 0 and re.match(r"\s*[.):,;—–-]\s*\S|\s*(?:because|since)\b", rest) and not _IS_WRONG_RE.match(rest):
+                elif (
+                    position == 0
+                    and re.match(r"\s*[.):,;—–-]\s*\S|\s*(?:because|since)\b", rest)
+                    and not _IS_WRONG_RE.match(rest)
+                ):
                     alone.append((position, self.chosen(at[0])))
             position += len(line)
         letters = sorted({letter for _, found in with_text for letter in found})
-        if len(letters) == 1:
-            alone.append((with_text[-1][0], self.chosen(letters)))
-        elif letters and self.multi_select:
+        if len(letters) == 1 or (letters and self.multi_select):
             alone.append((with_text[-1][0], self.chosen(letters)))
         return alone
 
