@@ -6,6 +6,7 @@ FORMATS section 3. A row holds the published columns and no others; everything e
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -61,6 +62,11 @@ COLUMNS: tuple[str, ...] = ("images", *_KINDS)
 """The published columns, in the order in which they are written."""
 
 _ARROW = {_STRING: pa.string(), _STRINGS: pa.list_(pa.string()), _BOOL: pa.bool_()}
+_PYTHON: dict[str, tuple[type, ...]] = {
+    _STRING: (str, type(None)),
+    _STRINGS: (list, type(None)),
+    _BOOL: (bool, type(None)),
+}
 _TEXT_FEATURE = {"dtype": "string", "_type": "Value"}
 _FEATURES = {
     _STRING: _TEXT_FEATURE,
@@ -138,28 +144,36 @@ def canonical_json(value: Any) -> str:
     Raises:
         SpacecastError: a number that is not finite, or a value that JSON has no form for.
     """
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    rounded = plain(value, decimals=SETTINGS.decimals)
+    return json.dumps(rounded, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any, *, decimals: int | None = None) -> Any:
+    """A value as JSON has it: numpy numbers, arrays, tuples and sets become numbers and lists (sets sorted).
+
+    Args:
+        value: mappings, sequences, sets, arrays, numbers, texts, None.
+        decimals: places to round to; None keeps every digit.
+
+    Raises:
+        SpacecastError: a number that is not finite, or a value that JSON has no form for.
+    """
     if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, np.generic):
-        return _plain(value.item())
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist(), decimals=decimals)
     if isinstance(value, int):
         return value
     if isinstance(value, float):
-        if not np.isfinite(value):
+        if not math.isfinite(value):
             raise SpacecastError(f"a number in the facts is {value}; every fact of a question is finite")
-        return round(value, SETTINGS.decimals) + 0.0
+        return value if decimals is None else round(value, decimals) + 0.0
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return {str(key): plain(entry, decimals=decimals) for key, entry in value.items()}
     if isinstance(value, set | frozenset):
-        return _plain(sorted(value))
+        return plain(sorted(value), decimals=decimals)
     if isinstance(value, Sequence):
-        return [_plain(entry) for entry in value]
+        return [plain(entry, decimals=decimals) for entry in value]
     raise SpacecastError(f"facts hold a {type(value).__name__}, which JSON has no form for")
 
 
@@ -252,10 +266,9 @@ def rows_of(table: pa.Table, source: str) -> list[Row]:
     for record in table.select(list(_KINDS)).to_pylist():
         for name, kind in _KINDS.items():
             value = record[name]
-            fits = {_STRING: str, _STRINGS: list, _BOOL: bool}[kind]
-            if value is not None and not isinstance(value, fits):
+            if not isinstance(value, _PYTHON[kind]):
                 raise InputError(f"{source}: column {name} should hold {kind}, found {type(value).__name__}")
             if kind == _STRINGS:
-                record[name] = tuple(value or [])
+                record[name] = tuple(record[name] or ())
         rows.append(Row(**record))
     return rows

@@ -1,0 +1,139 @@
+"""What a build is told, and where its scans, contexts and suites come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacecast.dataset.rows import canonical_json
+from spacecast.dataset.types import Language, Suite
+
+if TYPE_CHECKING:
+    from spacecast.scan import Scan
+
+Pictures = Literal["photos", "render"]
+Painter = Callable[[Mapping[str, Any]], NDArray[np.uint8]]
+"""An entry of ``facts.views`` -> (height, width, 3) uint8, drawn from the mesh."""
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """What a build is told.
+
+    Attributes:
+        suite: name of a registered suite.
+        questions: how many in all; None for the suite's own numbers, as far as the scans allow.
+        scenes: use at most this many scenes, the first by dataset and id.
+        seed: the only source of chance.
+        workers: processes; changes no byte of the output.
+        pictures: ``photos`` as taken, or ``render`` for pictures drawn from the mesh for every pose.
+        language: of questions and options.
+        resume: keep finished scenes of an interrupted build in the same folder.
+        evidence: also write metadata and a map per question.
+    """
+
+    suite: str = "spacecast"
+    questions: int | None = None
+    scenes: int | None = None
+    seed: int = 0
+    workers: int = 1
+    pictures: Pictures = "photos"
+    language: Language = "en"
+    resume: bool = False
+    evidence: bool = False
+
+    def shown(self) -> dict[str, Any]:
+        """What of these settings makes a difference to the output; goes into the manifest."""
+        return {
+            "suite": self.suite,
+            "questions": self.questions,
+            "scenes": self.scenes,
+            "seed": self.seed,
+            "pictures": self.pictures,
+            "language": self.language,
+            "evidence": self.evidence,
+        }
+
+
+class Folder(NamedTuple):
+    """A scene on disk."""
+
+    dataset: str
+    scene_id: str
+    path: Path
+
+    @property
+    def key(self) -> str:
+        """Unique name of the scene: ``scannet-scene0000_00``."""
+        return f"{self.dataset}-{self.scene_id}"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where scans, contexts and suites come from; functions of modules, so that workers can be given them."""
+
+    find: Callable[[Path], list[Folder]]
+    read: Callable[[Folder], Scan]
+    context: Callable[[Scan, Pictures], Any]
+    painter: Callable[[Scan], Painter]
+    suite: Callable[[str], Suite]
+
+
+def digest_of(value: Any) -> str:
+    """Hex digest of a value's canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def _find(root: Path) -> list[Folder]:
+    from spacecast.registry import find_scans
+
+    return [Folder(reader.name, scene_id, path) for scene_id, (reader, path) in find_scans(root).items()]
+
+
+def _read(folder: Folder) -> Scan:
+    from spacecast.registry import load
+
+    scan: Scan = load("spacecast.readers", folder.dataset).read(folder.path)
+    return scan
+
+
+def _context(scan: Scan, pictures: Pictures) -> Any:
+    from spacecast.dataset.context import SceneContext
+
+    return SceneContext(scan, pictures=pictures)
+
+
+def _painter(scan: Scan) -> Painter:
+    from spacecast.frames import Intrinsics, Transform
+    from spacecast.scene import Scene
+    from spacecast.sight import Camera, picture
+
+    scene = Scene.from_scan(scan)
+
+    def paint(view: Mapping[str, Any]) -> NDArray[np.uint8]:
+        matrix = np.reshape(view["world_from_camera"], (4, 4))
+        pixel = np.reshape(view["pixel_from_camera"], (3, 3))
+        intrinsics = Intrinsics(
+            fx=pixel[0, 0], fy=pixel[1, 1], cx=pixel[0, 2], cy=pixel[1, 2], width=view["width"], height=view["height"]
+        )
+        camera = Camera(Transform.from_matrix(matrix, target="world", source="camera"), intrinsics)
+        return picture(scene, camera)
+
+    return paint
+
+
+def _suite(name: str) -> Suite:
+    from spacecast.registry import load
+
+    suite: Suite = load("spacecast.suites", name)
+    return suite
+
+
+REGISTERED = Sources(find=_find, read=_read, context=_context, painter=_painter, suite=_suite)
+"""Through the entry points."""
