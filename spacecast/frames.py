@@ -362,13 +362,36 @@ def facing_heading(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> Hea
     """The heading of one who stands at a centre (3,) and faces another centre (3,).
 
     Raises:
-        FrameError: the facing is not stable: the horizontal distance is below 0.3 or below half of the full one.
+        FrameError: the facing is not stable; :func:`is_facing_stable`.
+    """
+    if not is_facing_stable(anchor_in_world, faced_in_world):
+        vector = np.asarray(faced_in_world, dtype=np.float64) - np.asarray(anchor_in_world, dtype=np.float64)
+        horizontal_m, full_m = float(np.linalg.norm(vector[:2])), float(np.linalg.norm(vector))
+        raise FrameError(f"no stable facing: {horizontal_m:.2f} m apart on the floor plan, {full_m:.2f} m in all")
+    return heading_towards(anchor_in_world, faced_in_world)
+
+
+def is_facing_stable(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> bool:
+    """True if a centre (3,) can face another centre (3,) without a small error turning the heading far.
+
+    Exactly: the horizontal distance is at least 0.3 m and at least half of the full distance.
+    ``is_facing_stable(a, b) == is_facing_stable(b, a)``.
+    """
+    vector = np.asarray(faced_in_world, dtype=np.float64) - np.asarray(anchor_in_world, dtype=np.float64)
+    horizontal_m, full_m = float(np.linalg.norm(vector[:2])), float(np.linalg.norm(vector))
+    return horizontal_m >= max(SETTINGS.min_facing_distance_m, SETTINGS.min_facing_horizontal_share * full_m)
+
+
+def heading_towards(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> Heading:
+    """The heading from a point (3,) towards another (3,), stable or not.
+
+    Raises:
+        FrameError: one lies above the other, so that there is no heading at all.
     """
     anchor = np.asarray(anchor_in_world, dtype=np.float64)
     vector = np.asarray(faced_in_world, dtype=np.float64) - anchor
-    horizontal_m, full_m = float(np.linalg.norm(vector[:2])), float(np.linalg.norm(vector))
-    if horizontal_m < max(SETTINGS.min_facing_distance_m, SETTINGS.min_facing_horizontal_share * full_m):
-        raise FrameError(f"no stable facing: {horizontal_m:.2f} m apart on the floor plan, {full_m:.2f} m in all")
+    if not np.linalg.norm(vector[:2]) > 0.0:
+        raise FrameError("no heading between points that lie above one another")
     return _heading(vector, "object").at(anchor)
 
 

@@ -99,7 +99,8 @@ class SurfaceIndex:
         return _search(_Boxes.of(a @ axes, self.leaves), _Boxes.of(b @ axes, other.leaves), float(length_m[nearest]))
 
     def _faces_at(self, vertex: int) -> NDArray[np.int64]:
-        return self.leaves[(self.leaves == vertex).any(axis=2)]
+        leaf, face, _ = np.nonzero(self.leaves == vertex)
+        return self.leaves[leaf, face]
 
 
 def surface_distance_m(vertices_a: ArrayLike, faces_a: ArrayLike, vertices_b: ArrayLike, faces_b: ArrayLike) -> float:
@@ -292,4 +293,4 @@ def _inside(points: Array, face: Array, face_along: Array) -> NDArray[np.bool_]:
     normal = np.cross(face_along[:, 0], face_along[:, 1])
     inward = np.cross(normal[:, None], face_along)  # (n, 3 edges, 3)
     offset = points[:, :, None] - face[:, None]
-    return (_dot(offset, np.broadcast_to(inward[:, None], offset.shape)) >= 0.0).all(axis=2)
+    return np.all(_dot(offset, np.broadcast_to(inward[:, None], offset.shape)) >= 0.0, axis=2)

@@ -1,4 +1,7 @@
-"""Relations between the objects of a scene: pure functions of a scene and ids, each answer with its margins."""
+"""Relations between the objects of a scene: pure functions of a scene and ids, each answer with its margins.
+
+``direction`` and the others are functions here, though the modules that hold them have the same names.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ from importlib import import_module
 from typing import Any
 
 from spacecast.relations.answer import Answer
+from spacecast.relations.direction import direction
+from spacecast.relations.distance import distance
 
 _HOMES = {
     "attachment": "spacecast.relations.attachment",
-    "direction": "spacecast.relations.direction",
-    "distance": "spacecast.relations.distance",
     "occlusion": "spacecast.relations.occlusion",
     "pairwise_occlusion": "spacecast.relations.occlusion",
 }
