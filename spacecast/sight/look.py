@@ -63,6 +63,9 @@ class Visibility(NamedTuple):
     """The same, of what is blocked by something nearer by more than 0.05 that is not attached to the object."""
     unknown_share: float | None
     """Share of S where the sensor saw something nearer than the mesh; None where there is no sensor depth."""
+    holes_share: float
+    """Pixels in the convex hull of the silhouette where the mesh has nothing at all, by S: where no sensor depth says
+    what is missing, such holes tell that something that stood there was not scanned (own)."""
 
 
 class Masks(NamedTuple):
@@ -109,6 +112,11 @@ class Look:
     def area_px(self) -> int:
         """Pixels of the picture."""
         return self.image.ids.size
+
+    @property
+    def opening_side_px(self) -> int:
+        """Side of the square of the opening, at the width of these masks."""
+        return max(1, round(SETTINGS.opening_px * self.camera.intrinsics.width / MASK_WIDTH_PX))
 
     def visible_ids(self, min_px: int = 1) -> tuple[int, ...]:
         """Objects, structure too, that are the first thing hit in at least so many pixels, sorted."""
@@ -165,9 +173,8 @@ class Look:
         visible = silhouette & ((first == object_id) | (depth <= front + SETTINGS.tolerance_m))
         blocked = silhouette & ~visible
         near = blocked & (front < depth - SETTINGS.nearer_m) & ~np.isin(first, self._attached_to(object_id))
-        side = max(1, round(SETTINGS.opening_px * self.camera.intrinsics.width / MASK_WIDTH_PX))
-        opened = opening(blocked, side)
-        return Masks(window, depth, silhouette, visible, blocked, first, opened, opening(near, side))
+        opened, opened_near = (opening(hidden, self.opening_side_px) for hidden in (blocked, near))
+        return Masks(window, depth, silhouette, visible, blocked, first, opened, opened_near)
 
     def _measure(self, object_id: int) -> Visibility:
         masks = self.masks(object_id)
@@ -175,7 +182,8 @@ class Look:
         full_px = silhouette_px + self._outside_px(object_id)
         truncation = 1.0 - silhouette_px / full_px if full_px else 1.0
         if not silhouette_px:
-            return Visibility(0, 0, full_px, truncation, 1.0, 1.0, 1.0, None if self._sensor is None else 0.0)
+            unknown = None if self._sensor is None else 0.0
+            return Visibility(0, 0, full_px, truncation, 1.0, 1.0, 1.0, unknown, 0.0)
         visible_px = int(masks.visible.sum())
         return Visibility(
             silhouette_px,
@@ -186,6 +194,7 @@ class Look:
             int(masks.opened.sum()) / silhouette_px,
             int(masks.opened_near.sum()) / silhouette_px,
             self._unknown_share(masks),
+            self._holes_px(masks) / silhouette_px,
         )
 
     def _outside_px(self, object_id: int) -> int:
@@ -238,6 +247,10 @@ class Look:
         sensor = self._sensor[masks.window.slices]
         return float((_sensor_is_nearer(sensor, masks.depth) & masks.silhouette).sum() / masks.silhouette.sum())
 
+    def _holes_px(self, masks: Masks) -> int:
+        nothing = ~np.isfinite(self.image.depth[masks.window.slices])
+        return int((nothing & hull_of(masks.silhouette)).sum()) if nothing.any() else 0
+
 
 def _sensor_is_nearer(sensor: NDArray[np.float32], mesh: NDArray[np.float32]) -> Mask:
     """Where there is a reading that is nearer than the mesh by more than 0.10 and 5 %; anything is nearer than none."""
@@ -264,3 +277,32 @@ def opening(mask: Mask, side: int) -> Mask:
     for i in range(side):
         opened[i : i + rows] |= spread
     return opened
+
+
+def hull_of(mask: Mask) -> Mask:
+    """The pixels (h, w) whose centres lie in the convex hull of a mask's pixel centres."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    if not len(rows):
+        return np.zeros_like(mask)
+    some = mask[rows]
+    left = some.argmax(axis=1)
+    right = mask.shape[1] - 1 - some[:, ::-1].argmax(axis=1)
+    all_rows, columns = np.arange(rows[0], rows[-1] + 1), np.arange(mask.shape[1])
+    first, last = _envelope(rows, left, all_rows), -_envelope(rows, -right, all_rows)
+    hull = np.zeros_like(mask)
+    slack = 1e-9  # a centre on the hull's edge is in it, however the edge is rounded
+    hull[all_rows] = (columns >= first[:, None] - slack) & (columns <= last[:, None] + slack)
+    return hull
+
+
+def _envelope(x: NDArray[np.int64], y: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The largest convex function below points (x rising), where asked."""
+    kept: list[tuple[int, int]] = []
+    for px, py in zip(x.tolist(), y.tolist(), strict=True):
+        while len(kept) > 1:
+            (ax, ay), (bx, by) = kept[-2:]
+            if (by - ay) * (px - ax) < (py - ay) * (bx - ax):
+                break
+            kept.pop()
+        kept.append((px, py))
+    return np.interp(at, *np.array(kept, dtype=np.float64).T)

@@ -229,9 +229,9 @@ def _merged(objects: list[SceneObject], scene: Scene, rest_faces: NDArray[np.int
     rest = scene.rest
     faces = rest.faces if rest_faces is None else rest.faces[rest_faces]
     used, local = np.unique(faces, return_inverse=True)
-    vertices = [*(o.shape.vertices for o in objects), rest.vertices[used]]
+    vertices: list[NDArray[np.float32]] = [*(o.shape.vertices for o in objects), rest.vertices[used]]
     starts = np.cumsum([0, *(len(v) for v in vertices)])
-    triangles = [*(o.shape.faces for o in objects), local.reshape(-1, 3)]
+    triangles: list[NDArray[Any]] = [*(o.shape.faces for o in objects), local.reshape(-1, 3)]
     rays = RayScene(
         np.concatenate(vertices),
         np.concatenate([t + start for t, start in zip(triangles, starts, strict=False)]),
