@@ -34,6 +34,8 @@ class FrameSettings:
 
     rigid_tolerance: float = 1e-3
     """Largest entry of R R^T - I, and of the last row minus (0, 0, 0, 1), in a matrix that counts as rigid."""
+    rounding_tolerance: float = 1e-12
+    """A rotation that is off by more, though rigid, is replaced by the nearest one."""
     min_pitch_from_vertical_deg: float = 20.0
     """A camera that looks within this of straight down or up gives no heading."""
     max_roll_deg: float = 20.0
@@ -56,12 +58,19 @@ class Transform:
         source: name of the frame that points come from.
         rotation: (3, 3) float64, orthonormal, determinant +1.
         translation: (3,) float64, metres; the source's origin in the target.
+
+    Raises:
+        FrameError: other shapes, values that are not finite, rows that are not orthonormal, or a determinant that is
+            not +1. What is off by less than the tolerance (files round to six digits) becomes the nearest rotation, so
+            that a transform and its inverse cancel.
     """
 
     target: str
     source: str
     rotation: Array
     translation: Array
+
+    __array_ufunc__ = None  # `points @ transform` is refused, not guessed
 
     def __post_init__(self) -> None:
         rotation = np.array(self.rotation, dtype=np.float64)
@@ -74,6 +83,9 @@ class Transform:
         problem = _rigid_problem(rotation, translation)
         if problem:
             raise FrameError(f"{self.name}: {problem}")
+        if np.abs(rotation @ rotation.T - np.eye(3)).max() > SETTINGS.rounding_tolerance:
+            u, _, vt = np.linalg.svd(rotation)
+            rotation = u @ vt
         rotation.setflags(write=False)
         translation.setflags(write=False)
         object.__setattr__(self, "rotation", rotation)
@@ -104,11 +116,7 @@ class Transform:
             raise FrameError(f"{target}_from_{source}: has values that are not finite")
         if np.abs(array[3] - (0.0, 0.0, 0.0, 1.0)).max() > SETTINGS.rigid_tolerance:
             raise FrameError(f"{target}_from_{source}: last row is {array[3].tolist()}, not 0 0 0 1")
-        problem = _rigid_problem(array[:3, :3], array[:3, 3])
-        if problem:
-            raise FrameError(f"{target}_from_{source}: {problem}")
-        u, _, vt = np.linalg.svd(array[:3, :3])  # files round to six digits: take the nearest rotation
-        return cls(target, source, u @ vt, array[:3, 3])
+        return cls(target, source, array[:3, :3], array[:3, 3])
 
     @classmethod
     def from_translation(cls, translation: ArrayLike, *, target: str, source: str) -> Transform:
@@ -146,7 +154,7 @@ class Transform:
         forward = np.asarray(point_in_world, dtype=np.float64) - origin
         right = np.array([forward[1], -forward[0], 0.0])
         if np.linalg.norm(right) < 1e-9:
-            raise FrameError(f"{target}_from_{source}: a camera that looks straight up or down has no upright pose")
+            raise FrameError(f"{target}_from_{source}: no upright pose looks straight up or down, or at its own place")
         forward = forward / np.linalg.norm(forward)
         right = right / np.linalg.norm(right)
         return cls(target, source, np.stack([right, np.cross(forward, right), forward], axis=1), origin)
@@ -231,6 +239,23 @@ class Intrinsics:
         """(3, 3) ``pixel_from_camera``."""
         return np.array([[self.fx, 0.0, self.cx], [0.0, self.fy, self.cy], [0.0, 0.0, 1.0]])
 
+    @classmethod
+    def from_matrix(cls, pixel_from_camera: ArrayLike, width: int, height: int) -> Intrinsics:
+        """From a (3, 3) matrix, or the (4, 4) one that has it in its corner, for a picture of a size in pixels.
+
+        Raises:
+            FrameError: another shape, values that are not finite, or entries that no pinhole without skew has.
+        """
+        array = np.asarray(pixel_from_camera, dtype=np.float64)
+        if array.shape not in ((3, 3), (4, 4)):
+            raise FrameError(f"intrinsics: expected a (3, 3) or (4, 4) matrix, found {array.shape}")
+        fx, fy, cx, cy = (float(array[at]) for at in ((0, 0), (1, 1), (0, 2), (1, 2)))
+        pinhole = np.eye(len(array))
+        pinhole[:2, :3] = [[fx, 0.0, cx], [0.0, fy, cy]]
+        if not np.abs(array - pinhole).max() <= SETTINGS.rigid_tolerance:  # also true of nan
+            raise FrameError(f"intrinsics: {array.tolist()} is not a pinhole without skew")
+        return cls(fx, fy, cx, cy, width, height)
+
     def scaled_to(self, width: int, height: int) -> Intrinsics:
         """The same camera with its picture resized, each axis by its own factor."""
         sx, sy = width / self.width, height / self.height
@@ -264,7 +289,7 @@ class Sector(NamedTuple):
 def sector_of(angle_deg: float, names: Sequence[str] = SECTORS) -> Sector:
     """The 45 degree sector that holds an angle (clockwise from forward), and its ambiguity in [0, 1]."""
     index = int(np.floor(angle_deg / 45.0 + 0.5))
-    return Sector(names[index % 8], abs(angle_deg - 45.0 * index) / 22.5)
+    return Sector(names[index % 8], min(1.0, abs(angle_deg - 45.0 * index) / 22.5))
 
 
 def wrap_deg(angle_deg: float) -> float:
@@ -282,6 +307,8 @@ class Heading:
     kind: Literal["camera", "object", "world"]
 
     def __post_init__(self) -> None:
+        if not np.isfinite(self.origin_in_world).all():
+            raise FrameError(f"a heading starts at a point with finite values, found {self.origin_in_world}")
         length = float(np.hypot(*self.forward_in_world))
         if not np.isfinite(length) or abs(length - 1.0) > 1e-6:
             raise FrameError(f"a heading's forward is a horizontal unit vector, found {self.forward_in_world}")
@@ -319,8 +346,8 @@ class Heading:
     def vector_in_world(self, angle_deg: float, length_m: float = 1.0) -> Array:
         """(3,) horizontal vector at an angle clockwise from forward."""
         forward, right = np.array(self.forward_in_world), np.array(self.right_in_world)
-        angle = np.radians(angle_deg)
-        plan = length_m * (np.cos(angle) * forward + np.sin(angle) * right)
+        cos, sin = _cos_sin(angle_deg)
+        plan = length_m * (cos * forward + sin * right)
         return np.array([plan[0], plan[1], 0.0])
 
     def at(self, origin_in_world: ArrayLike) -> Heading:
@@ -346,10 +373,10 @@ def camera_heading(world_from_camera: Transform, origin_in_world: ArrayLike | No
         FrameError: the camera looks too steeply, is rolled too far, or its image is upside down.
     """
     right, down, forward = world_from_camera.rotation.T
-    off_vertical_deg = np.degrees(np.arccos(np.clip(abs(forward[2]), 0.0, 1.0)))
-    if off_vertical_deg <= SETTINGS.min_pitch_from_vertical_deg:
+    off_vertical_deg = np.degrees(np.arctan2(np.linalg.norm(forward[:2]), abs(forward[2])))
+    if off_vertical_deg < SETTINGS.min_pitch_from_vertical_deg:
         raise FrameError(f"no camera heading: the camera looks {off_vertical_deg:.0f} degrees from straight up or down")
-    roll_deg = np.degrees(np.arcsin(np.clip(abs(right[2]), 0.0, 1.0)))
+    roll_deg = np.degrees(np.arctan2(abs(right[2]), np.linalg.norm(right[:2])))
     if roll_deg > SETTINGS.max_roll_deg:
         raise FrameError(f"no camera heading: the image is rolled by {roll_deg:.0f} degrees")
     if down[2] > 0.0:
@@ -400,12 +427,15 @@ def _heading(vector: Array, kind: Literal["camera", "object", "world"]) -> Headi
     return Heading((0.0, 0.0), (float(x), float(y)), kind)
 
 
-def _yaw_matrix(yaw_deg: float) -> Array:
-    quarter, rest = divmod(yaw_deg, 90.0)
+def _cos_sin(angle_deg: float) -> tuple[float, float]:
+    quarter, rest = divmod(angle_deg, 90.0)
     if rest == 0.0:  # quarter turns are exact, so that four of them are the identity
-        cos, sin = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
-    else:
-        cos, sin = float(np.cos(np.radians(yaw_deg))), float(np.sin(np.radians(yaw_deg)))
+        return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[int(quarter) % 4]
+    return float(np.cos(np.radians(angle_deg))), float(np.sin(np.radians(angle_deg)))
+
+
+def _yaw_matrix(yaw_deg: float) -> Array:
+    cos, sin = _cos_sin(yaw_deg)
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 

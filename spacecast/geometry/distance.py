@@ -130,7 +130,7 @@ def triangle_separations(triangles_a: ArrayLike, triangles_b: ArrayLike) -> Arra
         candidates.append(_corner_edge(corners, face, face_along))
         normal, height = _heights(corners, face, face_along)
         to_plane = height[..., None] * normal[:, None]
-        has_plane = normal.any(axis=1)[:, None]
+        has_plane = (_dot(normal, normal) > 0.0)[:, None]
         candidates.append(np.where((has_plane & _inside(corners, face, face_along))[..., None], to_plane, np.inf))
         ends = np.roll(height, -1, axis=1)
         crosses = has_plane & (height * ends <= 0.0) & (height != ends)
