@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from questions.directions import CameraDirection, ObjectDirection, WorldDirection
+from questions.distances import Distance
 from questions.kinds import PUBLISHED
+from questions.occlusions import Occlusion
 from questions.wording import word
 from spacecast.dataset.types import QuestionType, Quota, Suite
 
-TYPES: tuple[QuestionType, ...] = ()
+TYPES: tuple[QuestionType, ...] = (
+    CameraDirection(),
+    ObjectDirection(),
+    WorldDirection(),
+    Distance(),
+    Occlusion(),
+)
 """The types that are built, in the published order."""
 
 SPACECAST = Suite(

@@ -6,10 +6,10 @@ objects and views.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -31,8 +31,6 @@ class ContextSettings:
 
     look_width_px: int = 640
     """Width of the masks that all pixel counts refer to; SEMANTICS, head."""
-    looks_kept: int = 2
-    """Looks with their id images that are kept at a time; older ones are cast again when asked for."""
     render_width_px: int = 640
     """Width of a picture that is rendered where photos are not used (own)."""
 
@@ -94,7 +92,6 @@ class SceneContext:
             for o in self.scene.objects.values()
             if not o.may_be_asked
         )
-        self._looks: OrderedDict[str, Look] = OrderedDict()
         self._records: dict[str, ViewRecord] = {}
         self._occlusions: dict[str, dict[int, Answer]] = {}
         self._headings: dict[str, Heading | None] = {}
@@ -109,15 +106,8 @@ class SceneContext:
         return self.scan.views[name]
 
     def look(self, name: str) -> Look:
-        """The look from a view, masks 640 wide; the last few are kept."""
-        if name in self._looks:
-            self._looks.move_to_end(name)
-            return self._looks[name]
-        look = self.sight.look(self.view(name), width_px=SETTINGS.look_width_px, threads=1)
-        self._looks[name] = look
-        while len(self._looks) > SETTINGS.looks_kept:
-            self._looks.popitem(last=False)
-        return look
+        """The look from a view, masks 640 wide; the sight keeps the last few."""
+        return self.sight.look(self.view(name), SETTINGS.look_width_px, threads=1)
 
     def record(self, name: str) -> ViewRecord:
         """What a view shows; kept."""
@@ -133,8 +123,8 @@ class SceneContext:
     def occlusions(self, name: str) -> dict[int, Answer]:
         """The occlusion state, in a view, of every object that may be asked about, by id; kept."""
         if name not in self._occlusions:
-            look = self.look(name)
-            self._occlusions[name] = {i: occlusion(self.scene, i, view=look) for i in self.askable_ids}
+            view = self.view(name)
+            self._occlusions[name] = {i: occlusion(self.scene, i, view=view, threads=1) for i in self.askable_ids}
         return self._occlusions[name]
 
     def heading(self, name: str) -> Heading | None:
@@ -168,6 +158,19 @@ class SceneContext:
         """The camera that a picture is rendered with."""
         return Camera(self.view(name).world_from_camera, self.picture_intrinsics(name))
 
+    def object_facts(self, object_id: int, roles: Iterable[str]) -> dict[str, Any]:
+        """The entry of ``facts.objects``; FORMATS section 3."""
+        o = self.scene.objects[object_id]
+        return {
+            "id": o.id,
+            "label": o.label,
+            "raw_label": o.raw_label,
+            "roles": list(roles),
+            "aabb": {"min": o.aabb.min.tolist(), "max": o.aabb.max.tolist()},
+            "obb": {"center": o.obb.center.tolist(), "size": o.obb.size.tolist(), "yaw_deg": float(o.obb.yaw_deg)},
+            "center_in_world": o.center_in_world.tolist(),
+        }
+
     def view_facts(self, name: str, role: str) -> dict[str, Any]:
         """The entry of ``facts.views``; FORMATS section 3."""
         intrinsics = self.picture_intrinsics(name)
@@ -182,9 +185,11 @@ class SceneContext:
 
     def _recorded(self, name: str) -> ViewRecord:
         look = self.look(name)
-        width, height = look.width, look.height
-        visible = frozenset(look.visible_ids(scaled_px(NAME_SETTINGS.min_visible_px, width, height)))
-        visibility, problems, seen = {}, {}, []
+        width, height = look.camera.intrinsics.width, look.camera.intrinsics.height
+        visible = frozenset(look.visible_ids(ceil(scaled_px(NAME_SETTINGS.min_visible_px, width, height))))
+        visibility: dict[int, Visibility] = {}
+        problems: dict[int, NotSeen] = {}
+        seen: list[int] = []
         for i in self.askable_ids:
             if i not in visible:
                 problems[i] = "not_in_view"
@@ -208,6 +213,6 @@ class SceneContext:
             return "truncated"
         if seen.visible_px < NAME_SETTINGS.min_unblocked * seen.silhouette_px:
             return "hidden"
-        if seen.unknown_share > NAME_SETTINGS.max_unknown_share:
+        if (seen.unknown_share or 0.0) > NAME_SETTINGS.max_unknown_share:
             return "depth_disagrees"
         return None

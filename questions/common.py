@@ -1,0 +1,171 @@
+"""What the families of question types share: the base of a type, facts, refusals, and which views to show."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from questions.kinds import KIND_BY_CODE
+from spacecast.dataset.context import SceneContext
+from spacecast.dataset.types import Choice, Draft, Refusal, Tag, ViewUse
+from spacecast.relations import Answer
+from spacecast.scene import SceneObject
+
+
+class BuiltType(ABC):
+    """A published type that is built; its columns come from :mod:`questions.kinds` by its code."""
+
+    code: str
+    version: int = 1
+    needs_north: bool = False
+    level: str
+    name: str
+    task: str
+    option_count: int
+    multi_select: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "code" not in cls.__dict__:
+            return  # a base of several types
+        kind = KIND_BY_CODE[cls.code]
+        cls.level, cls.name, cls.task = kind.level, kind.name, kind.family
+        cls.option_count, cls.multi_select = kind.option_count, kind.multi_select
+
+    @abstractmethod
+    def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
+        """Every certain case, sorted, and what was refused on the way."""
+
+
+def seen_refusals(context: SceneContext) -> Iterator[Refusal]:
+    """Why objects that show in a view cannot be named, or are not to be seen, in it."""
+    for record in context.records:
+        for object_id, problem in record.problems.items():
+            if problem == "not_in_view":
+                continue
+            stage = "name" if problem == "not_unique" else "view"
+            yield Refusal(stage, problem, f"{named(context, object_id)} in {record.name}")
+
+
+def relation_refusals(answer: Answer, example: str) -> list[Refusal]:
+    """One refusal for each reason why an answer is not certain."""
+    return [Refusal("relation", reason, example) for reason in answer.reasons]
+
+
+def named(context: SceneContext, object_id: int) -> str:
+    """``chair 12``, for examples of refusals."""
+    return f"{context.scene.objects[object_id].label} {object_id}"
+
+
+def groups_seen(
+    context: SceneContext, size: int, wanted: Callable[[SceneObject], bool] = lambda _: True
+) -> dict[tuple[int, ...], list[str]]:
+    """Sets of objects that are named and seen together: sorted ids -> views in capture order, sorted by ids.
+
+    Args:
+        context: the scene.
+        size: how many objects.
+        wanted: which objects.
+    """
+    found: dict[tuple[int, ...], list[str]] = {}
+    for record in context.records:
+        ids = [i for i in record.seen_ids if wanted(context.scene.objects[i])]
+        for group in combinations(ids, size):
+            found.setdefault(group, []).append(record.name)
+    return dict(sorted(found.items()))
+
+
+def clearest(context: SceneContext, views: Sequence[str], object_ids: Iterable[int]) -> str:
+    """Of some views that show these objects, the one that shows the worst seen of them best; the first of equals."""
+    ids = tuple(object_ids)
+    return max(views, key=lambda name: context.clearness(name, ids))
+
+
+def single(view: str) -> tuple[ViewUse, ...]:
+    """The views of a question about one picture."""
+    return (ViewUse(view, "image"),)
+
+
+def facts_of(
+    context: SceneContext,
+    views: Sequence[ViewUse],
+    *,
+    roles: Mapping[int, Sequence[str]],
+    relation: Mapping[str, Any],
+    margins: Mapping[str, float],
+    binding_view: str | None = None,
+    camera_compass: str | None = None,
+    frame: Mapping[str, Any] | None = None,
+    attachment: Iterable[tuple[int, int]] = (),
+) -> dict[str, Any]:
+    """The facts of a draft; FORMATS section 3, without ``wording`` and ``options``.
+
+    Args:
+        context: the scene.
+        views: in the order shown.
+        roles: object id -> its roles; every object that is named, moved or in the frame.
+        relation: kind, target, reference, before, after.
+        margins: how far the answer is from not being certain.
+        binding_view: the view whose camera gives the camera heading or the compass statement.
+        camera_compass: its stated heading.
+        frame: kind, anchor, facing, heading_in_world.
+        attachment: edges (parent, child) that matter.
+    """
+    edges = context.scene.attachment.edges
+    return rounded(
+        {
+            "schema": "spacecast-facts/1",
+            "objects": [context.object_facts(i, sorted(roles[i])) for i in sorted(roles)],
+            "views": [context.view_facts(view.name, view.role) for view in views],
+            "binding_view": binding_view,
+            "camera_compass": camera_compass,
+            "frame": frame,
+            "intervention": None,
+            "attachment": [
+                {
+                    "parent": parent,
+                    "child": child,
+                    "kind": edges[parent, child]["kind"],
+                    "certainty": edges[parent, child]["certainty"],
+                }
+                for parent, child in sorted(attachment)
+            ],
+            "relation": relation,
+            "twin": None,
+            "margins": dict(sorted(margins.items())),
+        }
+    )
+
+
+def rounded(value: Any) -> Any:
+    """A value for JSON with floats rounded to four places, and no minus zero."""
+    if isinstance(value, float):
+        return round(float(value), 4) + 0.0
+    if isinstance(value, Mapping):
+        return {key: rounded(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(entry) for entry in value]
+    return value
+
+
+def words_of(context: SceneContext, roles: Mapping[str, int], others: Iterable[int] = ()) -> dict[str, str | int]:
+    """Words for the templates: roles with object ids, and the Chinese name of each object that has one.
+
+    Args:
+        context: the scene.
+        roles: slot -> object id.
+        others: ids that are named in options only.
+    """
+    words: dict[str, str | int] = dict(roles)
+    for object_id in sorted({*roles.values(), *others}):
+        name = context.scene.objects[object_id].instance.label_zh
+        if name is not None:
+            words[f"zh:{object_id}"] = name
+    return words
+
+
+def choices_of(values: Iterable[str], right: str, tags: Callable[[str], Tag]) -> tuple[Choice, ...]:
+    """Options in the order given; the right one has no tag."""
+    return tuple(Choice(value, None if value == right else tags(value)) for value in values)
