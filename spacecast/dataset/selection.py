@@ -1,9 +1,9 @@
 """Which candidates become questions: one choice over all of them, type by type.
 
 The choice minimises, in this order: how unequally answers are right (in the whole type, and for each value that the
-text states), how many questions of lower preference are taken, how unevenly scenes, views and stated values are used. It is greedy
-and then swapped until no swap helps or the steps are used up. All costs are whole numbers and ties go to the
-candidate whose drawn rank is smaller, so neither the order of input nor the machine makes a difference.
+text states), how many questions of lower preference are taken, how unevenly scenes, views and stated values are used.
+It is greedy and then swapped until no swap helps or the steps are used up. All costs are whole numbers and ties go to
+the candidate whose drawn rank is smaller, so neither the order of input nor the machine makes a difference.
 """
 
 from __future__ import annotations

@@ -129,6 +129,14 @@ class Quota(NamedTuple):
     questions: int
 
 
+class MaxShare(NamedTuple):
+    """At most this share of a type's questions has this answer."""
+
+    type_code: str
+    answer: str
+    share: float
+
+
 @dataclass(frozen=True)
 class Suite:
     """Which types are asked, how many of each, and how they are worded; an entry point of ``spacecast.suites``.
@@ -145,6 +153,9 @@ class Suite:
     word: Any = field(repr=False)
     """Callable[[str, Draft, Language, numpy.random.Generator], tuple[str, str, tuple[str, ...]] | Refusal]"""
     languages: tuple[Language, ...] = ("en", "zh")
+    wording_version: int = 1
+    max_shares: tuple[MaxShare, ...] = ()
+    """Beyond the balance that every type has: ``MaxShare("occlusion", "not visible", 1 / 3)``."""
 
     def type(self, code: str) -> QuestionType:
         """The type with a code; KeyError if the suite has none."""

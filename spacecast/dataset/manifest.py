@@ -1,0 +1,239 @@
+"""``release_manifest.json`` and ``rejections.parquet``: what a dataset was made from, and what it is not."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import spacecast
+from spacecast.dataset.rows import FACTS_SCHEMA, Row, plain
+from spacecast.dataset.settings import BuildSettings
+from spacecast.dataset.shards import Shard
+from spacecast.dataset.tasks import Refused, SceneWork
+from spacecast.dataset.types import Suite
+from spacecast.files import write_whole
+
+SCHEMA = "spacecast-release/1"
+_ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
+_NOT_OF_A_BUILD = frozenset({"spacecast.dataset.verify", "spacecast.dataset.recompute"})
+
+
+class Unmet(NamedTuple):
+    """A type that has fewer questions than were wanted."""
+
+    level: str
+    name: str
+    type_code: str
+    wanted: int
+    chosen: int
+    candidates: int
+    against: dict[str, int]
+    """What stood against the other candidates: reason -> how many."""
+    refused_most: tuple[tuple[str, int], ...]
+    """Reasons that refused most before there were candidates: ``stage/reason`` and how many."""
+
+    def __str__(self) -> str:
+        parts = [f"{self.level} / {self.name}: {self.chosen} of {self.wanted}", f"{self.candidates} candidates"]
+        if self.against:
+            parts.append("left out: " + ", ".join(f"{reason} {count}" for reason, count in self.against.items()))
+        if self.refused_most:
+            parts.append("refused most: " + ", ".join(f"{reason} {count}" for reason, count in self.refused_most))
+        return "; ".join(parts)
+
+
+def versions_of(suite: Suite) -> dict[str, Any]:
+    """Versions of code, suite, types and wording."""
+    return {
+        "spacecast": spacecast.__version__,
+        "suite": {"name": suite.name, "version": suite.version},
+        "types": {kind.code: kind.version for kind in suite.types},
+        "wording": suite.wording_version,
+        "facts": FACTS_SCHEMA,
+    }
+
+
+def settings_of_modules(packages: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Every module's ``SETTINGS``, by module name: of the engine up to the dataset, and of other packages.
+
+    Args:
+        packages: names of the packages that read the scans and ask the questions; their modules, not their
+            subpackages, are looked into.
+    """
+    names: set[str] = set()
+    for floor in _ENGINE:
+        names |= _modules(f"spacecast.{floor}", deep=True)
+    for package in packages:
+        names |= _modules(package, deep=False)
+    found = {}
+    for name in sorted(names - _NOT_OF_A_BUILD):
+        settings = getattr(importlib.import_module(name), "SETTINGS", None)
+        if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
+            found[name] = {key: _shown(value) for key, value in sorted(dataclasses.asdict(settings).items())}
+    return found
+
+
+def _modules(name: str, *, deep: bool) -> set[str]:
+    module = importlib.import_module(name)
+    names = {name}
+    for entry in pkgutil.iter_modules(getattr(module, "__path__", ()), f"{name}."):
+        names |= _modules(entry.name, deep=True) if deep else (set() if entry.ispkg else {entry.name})
+    return names
+
+
+def _shown(value: Any) -> Any:
+    """Settings are not facts: every digit is kept, and what is no JSON is shown as text."""
+    if isinstance(value, set | frozenset):
+        return sorted(_shown(entry) for entry in value)
+    if isinstance(value, Mapping):
+        return {str(key): _shown(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(entry) for entry in value]
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
+
+
+def manifest_of(
+    *,
+    settings: BuildSettings,
+    suite: Suite,
+    packages: Sequence[str],
+    rows: Sequence[Row],
+    shards: Sequence[Shard],
+    scenes: Mapping[str, SceneWork],
+    failures: Sequence[str],
+    unmet: Sequence[Unmet],
+    evidence: Mapping[str, str],
+) -> dict[str, Any]:
+    """The manifest as a value; nothing in it depends on time, machine, path or number of workers."""
+    per_scene = Counter(f"{row.dataset}-{row.scene_id}" for row in rows)
+    manifest: dict[str, Any] = {
+        "schema": SCHEMA,
+        "build": settings.shown(),
+        "seed": settings.seed,
+        "pictures": settings.pictures,
+        "language": settings.language,
+        "versions": versions_of(suite),
+        "questions": len(rows),
+        "counts": counts_of(rows),
+        "balance": balance_of(rows),
+        "margins": margins_of(rows),
+        "shards": [shard._asdict() for shard in shards],
+        "scenes": {
+            key: {
+                "questions": per_scene[key],
+                "candidates": work.candidates,
+                "is_aligned": work.is_aligned,
+                "problems": work.problems,
+                "inputs": work.inputs,
+            }
+            for key, work in sorted(scenes.items())
+        },
+        "problems": _summed(work.problems for work in scenes.values()),
+        "failures": sorted(failures),
+        "unmet": [{**entry._asdict(), "refused_most": [list(pair) for pair in entry.refused_most]} for entry in unmet],
+        "settings": settings_of_modules(packages),
+    }
+    if evidence:
+        manifest["evidence"] = dict(sorted(evidence.items()))
+    shown: dict[str, Any] = plain(manifest)
+    return shown
+
+
+def counts_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+    """How many questions per level, type, dataset, scene, and number of pictures."""
+    keys: dict[str, list[str]] = {
+        "by_level": [row.level for row in rows],
+        "by_type": [row.category for row in rows],
+        "by_dataset": [row.dataset for row in rows],
+        "by_dataset_and_type": [f"{row.dataset} / {row.category}" for row in rows],
+        "by_scene": [f"{row.dataset}-{row.scene_id}" for row in rows],
+        "by_images": [str(len(row.image_paths)) for row in rows],
+    }
+    return {name: dict(sorted(Counter(values).items())) for name, values in keys.items()}
+
+
+def balance_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, int]]]:
+    """Per type: how often each letter (set of letters) and each value is right."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for row in rows:
+        entry = found.setdefault(row.category, {"letters": Counter(), "values": Counter()})
+        entry["letters"][",".join(row.answer)] += 1
+        value = f"{len(row.answer)} right" if row.multi_select else row.correct_values[0]
+        entry["values"][value] += 1
+    return {
+        category: {name: dict(sorted(counter.items())) for name, counter in entry.items()}
+        for category, entry in sorted(found.items())
+    }
+
+
+def margins_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, float]]]:
+    """Per type and margin: how many questions record it, least, median and largest."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        for name, value in row.facts.get("margins", {}).items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                values.setdefault(row.category, {}).setdefault(name, []).append(float(value))
+    return {
+        category: {
+            name: {
+                "count": len(numbers),
+                "least": round(min(numbers), 4),
+                "median": round(float(np.median(numbers)), 4),
+                "largest": round(max(numbers), 4),
+            }
+            for name, numbers in sorted(margins.items())
+        }
+        for category, margins in sorted(values.items())
+    }
+
+
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for entry in counts:
+        total.update(entry)
+    return dict(sorted(total.items()))
+
+
+_REJECTIONS = pa.schema(
+    [
+        ("dataset", pa.string()),
+        ("scene_id", pa.string()),
+        ("type", pa.string()),
+        ("stage", pa.string()),
+        ("reason", pa.string()),
+        ("count", pa.int64()),
+        ("examples", pa.list_(pa.string())),
+    ]
+)
+
+
+def write_rejections(rejections: Mapping[tuple[str, str], Sequence[Refused]], path: Path) -> None:
+    """One row per (scene, type, stage, reason).
+
+    Args:
+        rejections: by dataset and scene id; type ``*`` is what refused views or objects to every type.
+        path: of the Parquet file.
+    """
+    rows = [
+        {
+            "dataset": dataset,
+            "scene_id": scene_id,
+            "type": refused.type_code,
+            "stage": refused.stage,
+            "reason": refused.reason,
+            "count": refused.times,
+            "examples": list(refused.examples),
+        }
+        for (dataset, scene_id), entries in sorted(rejections.items())
+        for refused in sorted(entries)
+    ]
+    with write_whole(path) as aside:
+        pq.write_table(pa.Table.from_pylist(rows, schema=_REJECTIONS), aside)
