@@ -225,14 +225,21 @@ def compass_of(forward: Array) -> str:
     return direction_of(forward, np.array([0.0, 1.0]), COMPASS).value
 
 
-def as_stated(facts: Facts, vector: Array) -> Direction:
-    """The compass direction of a vector for one who holds the stated heading of the camera to be its true one."""
+def as_stated(facts: Facts, seen: Array, told: Array | None = None) -> Direction:
+    """The compass direction that one finds who holds the stated heading of the camera to be its true one.
+
+    Args:
+        facts: with the binding view and ``camera_compass``.
+        seen: (3,) from reference to target, as the picture shows it: it turns with the error of the statement.
+        told: (3,) a further displacement that the text gives in compass words: it does not.
+    """
     stated = str(facts["camera_compass"])
     if stated not in COMPASS:
         raise InputError(f"camera_compass is {stated!r}, which is no compass word")
-    seen = angle_deg(vector, camera_forward(binding_matrix(facts)))
     north = np.array([0.0, 1.0])
-    return direction_of(turned(north, seen + SETTINGS.sector_deg * COMPASS.index(stated)), north, COMPASS)
+    true_deg = angle_deg(camera_forward(binding_matrix(facts)), north)
+    found = turned(seen, SETTINGS.sector_deg * COMPASS.index(stated) - true_deg)
+    return direction_of(found if told is None else found + told, north, COMPASS)
 
 
 def _unit(vector: Array) -> Array:
@@ -270,16 +277,15 @@ def apply(facts: Facts, intervention: Facts, positions: Positions) -> Positions:
     if kind == "move":
         shift = move_vector(facts, intervention, positions)
         return {i: p + shift if i in subtree else p for i, p in positions.items()}
-    clockwise_deg = (
-        -intervention["angle_deg"] if intervention["sense"] == "counterclockwise" else intervention["angle_deg"]
-    )
-    if kind == "orbit":
+    if kind in ("orbit", "spin"):
+        angle = float(intervention["angle_deg"])
+        clockwise_deg = -angle if intervention["sense"] == "counterclockwise" else angle
+        if kind == "spin":
+            pivot = positions[root]
+            return {i: pivot + turned(p - pivot, clockwise_deg) if i in subtree else p for i, p in positions.items()}
         around = positions[int(intervention["around"])]
         shift = turned(positions[root] - around, clockwise_deg) - (positions[root] - around)
         return {i: p + shift if i in subtree else p for i, p in positions.items()}
-    if kind == "spin":
-        pivot = positions[root]
-        return {i: pivot + turned(p - pivot, clockwise_deg) if i in subtree else p for i, p in positions.items()}
     raise InputError(f"intervention.kind is {kind!r}, which has no meaning here")
 
 

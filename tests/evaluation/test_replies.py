@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from spacecast.evaluation.replies import read_prediction, read_reply
 
 DIRECTIONS = ("front", "front-left", "back", "back-right")
@@ -200,6 +201,9 @@ def test_any_text_is_read_or_refused(reply: str, multi_select: bool) -> None:
     assert len(reading.letters) <= (4 if multi_select else 1)
 
 
-@given(st.sampled_from("ABCD"), st.sampled_from(["{}", "Answer: {}", "({})", "So, {}.", "答案是{}", "\\boxed{{{}}}", "{} is correct."]))
+@given(
+    st.sampled_from("ABCD"),
+    st.sampled_from(["{}", "Answer: {}", "({})", "So, {}.", "答案是{}", "\\boxed{{{}}}", "{} is correct."]),
+)
 def test_every_letter_reads_alike(letter: str, form: str) -> None:
     assert single(form.format(letter)) == (letter, None)
