@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import shapely
@@ -17,6 +17,8 @@ from spacecast.geometry.boxes import AxisBox, OrientedBox, axis_box, box_mesh, i
 from spacecast.geometry.clusters import is_scattered
 from spacecast.geometry.hulls import plan_hull
 from spacecast.scan import Instance
+from spacecast.scene.support import Support
+from spacecast.scene.surface import Surface
 
 Flag = Literal["degenerate", "scattered", "few_vertices", "small", "shares_vertices"]
 
@@ -34,18 +36,11 @@ class ObjectSettings:
     max_cluster_gap_m: float = 0.5
     """An object in two or more clusters that are further apart is not asked about."""
 
+    max_lost_share: float = 0.05
+    """An object that lost more of its vertices to others is not asked about."""
+
 
 SETTINGS = ObjectSettings()
-
-
-class Support(NamedTuple):
-    """What part of the building an object stands on or hangs on; no edge, since structure does not move.
-
-    ``kind`` is ``floor``, ``wall`` or ``none``; ``structure_id`` the id of that floor or wall, or None.
-    """
-
-    kind: Literal["floor", "wall", "none"]
-    structure_id: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +66,13 @@ class Shape:
         self.faces.setflags(write=False)
 
     @classmethod
-    def from_mesh(cls, vertices: ArrayLike, faces: ArrayLike, *, shares_vertices: bool = False) -> Shape:
+    def from_mesh(cls, vertices: ArrayLike, faces: ArrayLike, *, lost_share: float = 0.0) -> Shape:
         """A scanned shape, with its flags worked out.
 
         Args:
             vertices: (n, 3) metres.
             faces: (m, 3) numbers of vertices.
-            shares_vertices: the object lost too large a share of its vertices to others.
+            lost_share: share of the object's vertices that went to others.
         """
         points = np.ascontiguousarray(vertices, dtype=np.float32).reshape(-1, 3)
         plain = cls(points, np.ascontiguousarray(faces, dtype=np.int32).reshape(-1, 3))
@@ -90,7 +85,7 @@ class Shape:
             found.add("few_vertices")
         if max(plain.obb.size) < SETTINGS.min_largest_side_m:
             found.add("small")
-        if shares_vertices:
+        if lost_share > SETTINGS.max_lost_share:
             found.add("shares_vertices")
         object.__setattr__(plain, "flags", frozenset(found))
         return plain
@@ -128,6 +123,11 @@ class Shape:
         """(2 k, 3) corners of the footprint at the lowest and the highest height: the same boxes under any yaw."""
         plan = shapely.get_coordinates(self.footprint)
         return np.concatenate([np.column_stack([plan, np.full(len(plan), z)]) for z in self.aabb_heights])
+
+    @cached_property
+    def surface(self) -> Surface:
+        """Samples of the faces without mask leaks, in object coordinates: what attachment is read from."""
+        return Surface.of(self.vertices, self.faces)
 
     @property
     def aabb_heights(self) -> tuple[float, float]:
@@ -219,6 +219,11 @@ class SceneObject:
             points = self.world_from_object @ self.shape.vertices
         points.setflags(write=False)
         return points
+
+    @cached_property
+    def surface_in_world(self) -> Surface:
+        """Samples of the faces, without mask leaks, in world."""
+        return self.shape.surface if self.is_in_place else self.shape.surface.moved(self.world_from_object)
 
     @property
     def _extremes_in_world(self) -> Array:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -16,14 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from spacecast.errors import InputError, UnknownObjectError
 from spacecast.frames import Transform
 from spacecast.scan import NO_INSTANCE, Instance, Scan
+from spacecast.scene.attachment import Attachment, derive_attachment
 from spacecast.scene.objects import SceneObject, Shape, Support
-
-if TYPE_CHECKING:
-    from spacecast.scene.attachment import Attachment
-
-SHARES_VERTICES = "shares_vertices"
-"""Kind of the :class:`~spacecast.scan.Problem` by which a reader says that an object lost too many of its vertices to
-others; its subject is the object's id as text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +114,6 @@ class Scene:
         vertices_of = _groups(scan.instance_ids)
         faces_of = _groups(scan.face_instance_ids)
         local = np.empty(len(scan.vertices), dtype=np.int32)
-        lost = {problem.subject for problem in scan.problems if problem.kind == SHARES_VERTICES}
         objects = {}
         for instance_id, instance in scan.instances.items():
             members = vertices_of.get(instance_id)
@@ -129,7 +121,7 @@ class Scene:
                 continue
             local[members] = np.arange(len(members), dtype=np.int32)
             faces = scan.faces[faces_of.get(instance_id, _NO_NUMBERS)]
-            shape = Shape.from_mesh(scan.vertices[members], local[faces], shares_vertices=str(instance_id) in lost)
+            shape = Shape.from_mesh(scan.vertices[members], local[faces], lost_share=instance.lost_share)
             objects[instance_id] = SceneObject(instance, shape, _in_place())
         rest_faces = scan.faces[faces_of.get(NO_INSTANCE, _NO_NUMBERS)]
         used = np.unique(rest_faces)
@@ -208,8 +200,6 @@ class Scene:
 
     @cached_property
     def _attachment(self) -> Attachment:
-        from spacecast.scene.attachment import derive_attachment
-
         return derive_attachment(self.objects)
 
     def _support_of(self, object_id: int) -> Support | None:

@@ -1,0 +1,244 @@
+"""Who carries whom, read from geometry; SEMANTICS section 3, Attachment.
+
+The rule runs with tight and with loose thresholds (:mod:`spacecast.scene.contact`). What the loose run alone finds, and
+what stands against another reading, is possible; the rest is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from spacecast.scene.contact import affixing, carrying, containing, near
+from spacecast.scene.support import Ground, Support
+from spacecast.scene.surface import Surface
+
+if TYPE_CHECKING:
+    from spacecast.scene.objects import SceneObject
+
+Kind = Literal["contained_in", "affixed_to", "resting_on_soft_surface", "supported_by"]
+Certainty = Literal["certain", "possible"]
+
+
+@dataclass(frozen=True)
+class AttachmentSettings:
+    """Choosing among candidates; SEMANTICS section 3, Attachment."""
+
+    reach_m: float = 0.12
+    """Objects whose boxes are further apart than the largest gap are not compared."""
+    rival_share: float = 0.6
+    """A rival with more than this share of the best score is possible."""
+    near_m: float = 0.05
+    """With neither floor nor certain parent, everything within this is a possible parent."""
+    min_clearance_m: float = 0.30
+    """What hangs on another object has its lowest samples further than this above the floor: lower things may stand on
+    a floor that the scan does not show (own)."""
+
+
+SETTINGS = AttachmentSettings()
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What :func:`derive_attachment` finds.
+
+    Attributes:
+        graph: frozen, all objects that are not structure; edges (parent, child) with ``kind``, ``certainty`` and
+            ``score``.
+        certain: all objects, the certain edges alone.
+        supports: what each object that is not structure stands on or hangs on.
+    """
+
+    graph: nx.DiGraph
+    certain: nx.DiGraph
+    supports: Mapping[int, Support]
+
+
+class Edge(NamedTuple):
+    """A reading of one pair: how the parent would hold the child, and how well."""
+
+    kind: Kind
+    certainty: Certainty
+    score: float
+
+
+Edges = Mapping[tuple[int, int], Edge]
+"""(parent, child) -> how."""
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Where everything is; objects that are not structure, by id."""
+
+    objects: Mapping[int, SceneObject]
+    surfaces: Mapping[int, Surface]
+    ground: Ground
+    supports: Mapping[int, Support]
+
+    def has(self, trait: str, object_id: int) -> bool:
+        return trait in self.objects[object_id].traits
+
+    def stands(self, child: int) -> bool:
+        return self.supports[child].kind == "floor"
+
+    def is_high(self, child: int) -> bool:
+        """True if it is so far above the floor that it cannot stand on one that the scan does not show."""
+        return self.ground.clearance_m(self.surfaces[child]) > SETTINGS.min_clearance_m
+
+    def bearing(self, parent: int) -> Kind:
+        return "resting_on_soft_surface" if self.has("soft", parent) else "supported_by"
+
+
+def derive_attachment(objects: Mapping[int, SceneObject]) -> Attachment:
+    """Attachment of a scene's state, from its geometry in world. Ids and their order do not matter."""
+    loose = {i: o for i, o in sorted(objects.items()) if not o.is_structure}
+    surfaces = {i: o.surface_in_world for i, o in loose.items()}
+    ground = Ground.of([o for o in objects.values() if o.is_structure])
+    state = _State(loose, surfaces, ground, ground.supports(surfaces))
+
+    edges = _borne(state)
+    _break_cycles(edges)
+    edges.update(_affixed(state, edges))
+    _break_cycles(edges)
+    edges.update(_beside(state, edges))
+    certain = nx.DiGraph()
+    certain.add_nodes_from(sorted(objects))
+    certain.add_edges_from(sorted(_certain(edges)))
+    graph = nx.DiGraph()
+    graph.add_nodes_from(loose)
+    graph.add_edges_from((*pair, edge._asdict()) for pair, edge in sorted(edges.items()))
+    return Attachment(nx.freeze(graph), nx.freeze(certain), _final_supports(state, edges))
+
+
+def _certain(edges: Edges) -> list[tuple[int, int]]:
+    return [pair for pair, edge in edges.items() if edge.certainty == "certain"]
+
+
+def _held(edges: Edges) -> set[int]:
+    """Objects with a certain parent."""
+    return {child for _, child in _certain(edges)}
+
+
+def _final_supports(state: _State, edges: Edges) -> dict[int, Support]:
+    """What has a certain parent stands on that alone; only what may hang hangs on a wall that it touches."""
+    held = _held(edges)
+    borne = {child for (_, child), edge in edges.items() if edge.score > 0.0}
+    supports = {}
+    for child, support in state.supports.items():
+        hangs = state.has("fixture", child) or (child not in borne and state.is_high(child))
+        no = child in held or (support.kind == "wall" and not hangs)
+        supports[child] = Support("none") if no else support
+    return supports
+
+
+def _pairs(surfaces: Mapping[int, Surface], reach_m: float) -> list[tuple[int, int]]:
+    """(one, other) whose boxes are within reach, both ways, sorted."""
+    ids = list(surfaces)
+    if not ids:
+        return []
+    low = np.stack([surfaces[i].low for i in ids])
+    high = np.stack([surfaces[i].high for i in ids])
+    close = (low[:, None] <= high[None, :] + reach_m).all(axis=2)
+    close = close & close.T & ~np.eye(len(ids), dtype=bool)
+    return [(ids[a], ids[b]) for a, b in np.argwhere(close).tolist()]
+
+
+def _borne(state: _State) -> dict[tuple[int, int], Edge]:
+    """What contains or carries what: candidates from every pair, then the choice among each child's parents."""
+    found: dict[tuple[int, int], Edge] = {}
+    for parent, child in _pairs(state.surfaces, SETTINGS.reach_m):
+        if state.has("carries_nothing", parent):
+            continue
+        one, other = state.surfaces[child], state.surfaces[parent]
+        inside = containing(one, other)
+        tight, loose = carrying(one, other, soft=state.has("soft", parent))
+        if inside.holds:  # what belongs to a building's fittings is built in, not put in
+            found[parent, child] = Edge(
+                "affixed_to" if state.has("fixture", child) else "contained_in", "certain", inside.score
+            )
+        elif tight is not None and tight.holds:
+            found[parent, child] = Edge(state.bearing(parent), "certain", tight.score)
+        elif loose is not None and loose.holds:
+            found[parent, child] = Edge(state.bearing(parent), "possible", loose.score)
+
+    sure = nx.DiGraph(_certain(found))
+    edges: dict[tuple[int, int], Edge] = {}
+    for child in state.surfaces:
+        mine = {parent: edge for (parent, other), edge in found.items() if other == child}
+        contained = any(edge.kind == "contained_in" for edge in mine.values())
+        by_structure = state.stands(child) and not contained
+        by_structure |= state.supports[child].kind == "wall" and state.has("fixture", child)
+        for parent, edge in _choose(mine, sure).items():
+            edges[parent, child] = edge._replace(certainty="possible") if by_structure else edge
+    return edges
+
+
+def _choose(mine: Mapping[int, Edge], sure: nx.DiGraph) -> dict[int, Edge]:
+    """Parents of one child: who carries another of them gives way to it; near rivals make all of them possible."""
+
+    def carries(one: int, other: int) -> bool:
+        return one in sure and other in sure and nx.has_path(sure, one, other)
+
+    direct = [parent for parent, edge in mine.items() if edge.certainty == "certain"]
+    left = {
+        parent: edge
+        for parent, edge in mine.items()
+        if not any(other != parent and carries(parent, other) and not carries(other, parent) for other in direct)
+    }
+    if not left:
+        return {}
+    best = max((edge.certainty == "certain", edge.score) for edge in left.values())[1]
+    rivals = {parent: edge for parent, edge in left.items() if edge.score > SETTINGS.rival_share * best}
+    if len(rivals) > 1:
+        return {parent: edge._replace(certainty="possible") for parent, edge in rivals.items()}
+    return rivals
+
+
+def _break_cycles(edges: dict[tuple[int, int], Edge]) -> None:
+    """A circle of certain edges says that the geometry cannot tell: all of it is possible."""
+    sure = nx.DiGraph(_certain(edges))
+    for part in nx.strongly_connected_components(sure):
+        if len(part) > 1:
+            for pair in sure.subgraph(part).edges:
+                edges[pair] = edges[pair]._replace(certainty="possible")
+
+
+def _affixed(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
+    """What neither floor nor parent bears may hang on an upright face of another object.
+
+    Certain only where no wall, no other parent and no hidden floor could hold it as well.
+    """
+    held = _held(edges)
+    found: dict[tuple[int, int], Edge] = {}
+    for parent, child in _pairs(state.surfaces, SETTINGS.reach_m):
+        if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
+            continue
+        tight, loose = affixing(state.surfaces[child], state.surfaces[parent])
+        if tight is not None and tight.holds:
+            found[parent, child] = Edge("affixed_to", "certain", tight.score)
+        elif loose is not None and loose.holds:
+            found[parent, child] = Edge("affixed_to", "possible", loose.score)
+    chosen: dict[tuple[int, int], Edge] = {}
+    for child in sorted({child for _, child in found}):
+        mine = {parent: edge for (parent, other), edge in found.items() if other == child}
+        alone = not any(other == child for _, other in edges)
+        free = alone and state.supports[child].kind == "none" and state.is_high(child)
+        for parent, edge in _choose(mine, nx.DiGraph()).items():
+            chosen[parent, child] = edge if free else edge._replace(certainty="possible")
+    return chosen
+
+
+def _beside(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
+    """With neither floor nor certain parent, everything within reach is a possible parent."""
+    held = _held(edges)
+    found: dict[tuple[int, int], Edge] = {}
+    for parent, child in _pairs(state.surfaces, SETTINGS.near_m):
+        if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
+            continue
+        if len(near(state.surfaces[child], state.surfaces[parent], reach_m=SETTINGS.near_m)):
+            found[parent, child] = Edge(state.bearing(parent), "possible", 0.0)
+    return found
