@@ -149,6 +149,17 @@ class SensFrame(NamedTuple):
         except PictureError:  # long metadata can push the size beyond the first bytes
             return picture_size(self.encoded_color(), self.name)
 
+    def depth_size(self) -> tuple[int, int]:
+        """(width, height) of the depth picture.
+
+        Raises:
+            PictureError: raw bytes of another count than the header's size needs.
+        """
+        header = self.header
+        if header.depth_compression == "raw_ushort":
+            self._check_raw(self.depth_bytes, 2 * header.depth_width * header.depth_height, "depth")
+        return header.depth_width, header.depth_height
+
     def color(self) -> NDArray[np.uint8]:
         """(H, W, 3) uint8.
 
