@@ -73,7 +73,7 @@ class AttachmentChain(BuiltType):
         if not answer.certain:
             return relation_refusals(answer, example)
         carried = tuple(sorted(answer.value))
-        carrier = scene.carrier_of(mover)
+        carrier = answer.numbers["carrier"]
         if not carried:
             return [Refusal("options", "carries_nothing", example)]
         if "shapeless" in scene.objects[mover].traits:
@@ -81,14 +81,8 @@ class AttachmentChain(BuiltType):
         support = scene.objects[mover].support
         if carrier is None and (support is None or support.kind != "floor"):
             return [Refusal("relation", "not_on_the_floor", example)]
-        children = set(scene.attachment.successors(mover))
-        return _Case(
-            mover,
-            carried,
-            frozenset(set(carried) - children),
-            carrier,
-            self._near(context, mover, carried),
-        )
+        deep = frozenset(i for i in carried if scene.carrier_of(i) != mover)
+        return _Case(mover, carried, deep, carrier, self._near(context, mover, carried))
 
     def _near(self, context: SceneContext, mover: int, carried: Sequence[int]) -> tuple[int, ...]:
         """Askable objects that stay though they are near what moves, nearest first; nothing that carries the mover."""

@@ -33,7 +33,7 @@ class Occlusion(BuiltType):
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Every object that may be asked about, in every view in use."""
         for record in context.records:
-            for target, answer in context.occlusions(record.name).items():
+            for target, answer in record.occlusions.items():
                 example = f"{named(context, target)} in {record.name}"
                 problem = self._name_problem(context, record, target, answer)
                 if not answer.certain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from questions.attachments import AttachmentChain
 from questions.directions import CameraDirection, ObjectDirection, WorldDirection
 from questions.distances import Distance
 from questions.kinds import PUBLISHED
@@ -15,6 +16,7 @@ TYPES: tuple[QuestionType, ...] = (
     WorldDirection(),
     Distance(),
     Occlusion(),
+    AttachmentChain(),
 )
 """The types that are built, in the published order."""
 

@@ -52,6 +52,7 @@ class ViewRecord:
         visibility: of the objects that may be asked about and are among these.
         problems: why an object that may be asked about is not nameable and to be seen; it is where it has no entry.
         seen_ids: objects that can be named and are to be seen (SEMANTICS sections 2 and 4), sorted.
+        occlusions: the occlusion state of every object that may be asked about, by id.
     """
 
     name: str
@@ -61,6 +62,7 @@ class ViewRecord:
     visibility: MappingProxyType[int, Visibility]
     problems: MappingProxyType[int, NotSeen]
     seen_ids: tuple[int, ...]
+    occlusions: MappingProxyType[int, Answer]
 
 
 class SceneContext:
@@ -84,7 +86,7 @@ class SceneContext:
         self.sight: Sight = sight_of(self.scene)
         self.pictures: Pictures = pictures
         self.names = Names(self.scene)
-        chosen = choose_views(scan, self.scene, self.sight, pictures=pictures)
+        chosen = choose_views(scan, self.scene, self.sight, names=self.names, pictures=pictures)
         self.view_names = chosen.names
         self.view_refusals = tuple(Refusal("view", reason, name) for name, reason in chosen.refused)
         self.object_refusals = tuple(
@@ -93,7 +95,6 @@ class SceneContext:
             if not o.may_be_asked
         )
         self._records: dict[str, ViewRecord] = {}
-        self._occlusions: dict[str, dict[int, Answer]] = {}
         self._headings: dict[str, Heading | None] = {}
 
     @cached_property
@@ -119,13 +120,6 @@ class SceneContext:
     def records(self) -> Iterator[ViewRecord]:
         """What each view in use shows, in capture order."""
         return (self.record(name) for name in self.view_names)
-
-    def occlusions(self, name: str) -> dict[int, Answer]:
-        """The occlusion state, in a view, of every object that may be asked about, by id; kept."""
-        if name not in self._occlusions:
-            view = self.view(name)
-            self._occlusions[name] = {i: occlusion(self.scene, i, view=view, threads=1) for i in self.askable_ids}
-        return self._occlusions[name]
 
     def heading(self, name: str) -> Heading | None:
         """The heading of a view's camera, from the camera; None where it has none (SEMANTICS section 1)."""
@@ -184,24 +178,27 @@ class SceneContext:
         }
 
     def _recorded(self, name: str) -> ViewRecord:
-        look = self.look(name)
+        view, look = self.view(name), self.look(name)
         width, height = look.camera.intrinsics.width, look.camera.intrinsics.height
         visible = frozenset(look.visible_ids(ceil(scaled_px(NAME_SETTINGS.min_visible_px, width, height))))
-        visibility: dict[int, Visibility] = {}
+        visibility = {i: look.visibility(i) for i in self.askable_ids if i in visible}
+        least_px = scaled_px(NAME_SETTINGS.min_seen_px, width, height)
         problems: dict[int, NotSeen] = {}
-        seen: list[int] = []
         for i in self.askable_ids:
-            if i not in visible:
-                problems[i] = "not_in_view"
-                continue
-            visibility[i] = look.visibility(i)
-            problem = self._problem(i, visibility[i], visible, scaled_px(NAME_SETTINGS.min_seen_px, width, height))
-            if problem is None:
-                seen.append(i)
-            else:
+            problem = self._problem(i, visibility[i], visible, least_px) if i in visibility else "not_in_view"
+            if problem is not None:
                 problems[i] = problem
+        # All that needs the look is done at once, so that it is cast once.
+        occlusions = {i: occlusion(self.scene, i, view=view, threads=1) for i in self.askable_ids}
         return ViewRecord(
-            name, width, height, visible, MappingProxyType(visibility), MappingProxyType(problems), tuple(seen)
+            name,
+            width,
+            height,
+            visible,
+            MappingProxyType(visibility),
+            MappingProxyType(problems),
+            tuple(i for i in self.askable_ids if i not in problems),
+            MappingProxyType(occlusions),
         )
 
     def _problem(self, i: int, seen: Visibility, visible: frozenset[int], least_px: float) -> NotSeen | None:

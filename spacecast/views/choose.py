@@ -12,12 +12,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spacecast.frames import Transform
+from spacecast.frames import Array, Transform
 from spacecast.scan import Scan, View
-from spacecast.scene import Scene
+from spacecast.scene import Scene, SceneObject
 from spacecast.sight import Camera, Sight
 from spacecast.views.names import SETTINGS as NAME_SETTINGS
-from spacecast.views.names import scaled_px
+from spacecast.views.names import Names, scaled_px
 from spacecast.views.usable import photo_problem
 
 Pictures = Literal["photos", "render"]
@@ -32,7 +32,9 @@ class ChoiceSettings:
     probe_width_px: int = 160
     """Width of the picture that tells what is in sight."""
     min_objects: int = 2
-    """A view with fewer objects that may be asked about and are large enough is dropped."""
+    """A view with fewer objects that can be named and are large enough is dropped; see :func:`choose_views`."""
+    samples: int = 64
+    """Vertices of each object that tell how much of it is inside the picture."""
     min_step_m: float = 0.10
     """A frame that moved less than this and turned less than the next since the last one looked at is passed over."""
     min_step_deg: float = 8.0
@@ -47,6 +49,8 @@ class ChoiceSettings:
     """Views that show no common object differ by this many units."""
     min_difference: float = 0.35
     """A view that differs by less from one that is kept is dropped."""
+    max_difference: float = 2.0
+    """A larger difference counts as this, so that far views do not outweigh those that show more."""
 
 
 SETTINGS = ChoiceSettings()
@@ -72,21 +76,32 @@ class _Probe(NamedTuple):
     position_in_world: np.ndarray
     forward_in_world: np.ndarray
     object_ids: frozenset[int]
+    """Objects that can be named there, and seem to be seen well enough."""
     area_px: int
+    """Pixels of labelled things."""
 
 
 def choose_views(
-    scan: Scan, scene: Scene, sight: Sight, *, pictures: Pictures = "photos", max_views: int = SETTINGS.max_views
+    scan: Scan,
+    scene: Scene,
+    sight: Sight,
+    *,
+    names: Names | None = None,
+    pictures: Pictures = "photos",
+    max_views: int = SETTINGS.max_views,
 ) -> ChosenViews:
     """Usable views of a scan that differ in place, heading and what they show.
 
-    The first is the view that shows most objects; then again and again the one that differs most from all that are
-    kept, until ``max_views`` are kept or none differs by ``SETTINGS.min_difference``. Ties go to the earlier frame.
+    What counts is the objects that a view shows, that can be named in it, and of which enough pixels and enough of
+    their vertices are inside the picture. The first view is the one with most of them; then again and again the one
+    whose number of them, times its difference from the nearest kept view, is largest, until ``max_views`` are kept or
+    none differs by ``SETTINGS.min_difference``. Ties go to the earlier frame.
 
     Args:
         scan: its views are looked at in their order.
         scene: of the scan.
         sight: of the scene.
+        names: of the scene, if they are there already.
         pictures: ``photos`` uses only views with a photo, and judges it; ``render`` uses any pose.
         max_views: how many to keep.
     """
@@ -106,8 +121,10 @@ def choose_views(
     looked_at = {view.name for view in probed}
     reasons.update({view.name: "passed_over" for view in posed if view.name not in looked_at})
     probes: list[_Probe] = []
+    names = Names(scene) if names is None else names
+    samples = {i: _samples(o) for i, o in scene.objects.items() if o.may_be_asked}
     for view in probed:
-        probe = _probe(view, scene, sight)
+        probe = _probe(view, sight, names, samples)
         if len(probe.object_ids) < SETTINGS.min_objects:
             reasons[view.name] = "few_objects"
         else:
@@ -125,13 +142,28 @@ def probe_camera(view: View) -> Camera:
     return Camera(view.world_from_camera, view.intrinsics.scaled_to(width, height))
 
 
-def _probe(view: View, scene: Scene, sight: Sight) -> _Probe:
+def _samples(o: SceneObject) -> Array:
+    """(n, 3) some of an object's vertices in world, evenly spaced in their order."""
+    count = len(o.vertices_in_world)
+    return o.vertices_in_world[np.unique(np.linspace(0, count - 1, min(count, SETTINGS.samples)).astype(int))]
+
+
+def _probe(view: View, sight: Sight, names: Names, samples: Mapping[int, Array]) -> _Probe:
     camera = probe_camera(view)
+    intrinsics, pose = camera.intrinsics, view.world_from_camera
+    camera_from_world = pose.inverse()
     ids = sight.id_image(camera, threads=1).ids
     found, counts = np.unique(ids[ids >= 0], return_counts=True)
-    least = scaled_px(NAME_SETTINGS.min_seen_px, camera.intrinsics.width, camera.intrinsics.height)
-    wanted = [int(i) for i, n in zip(found, counts, strict=True) if n >= least and scene.objects[int(i)].may_be_asked]
-    pose = view.world_from_camera
+    visible = dict(zip(found.tolist(), counts.tolist(), strict=True))
+    least = scaled_px(NAME_SETTINGS.min_seen_px, intrinsics.width, intrinsics.height)
+    wanted = []
+    for object_id, count in visible.items():
+        if count < least or object_id not in samples or not names.points_at_one(object_id, frozenset(visible)):
+            continue
+        pixels = intrinsics.project(camera_from_world @ samples[object_id])
+        inside = (pixels > -0.5).all(axis=1) & (pixels < (intrinsics.width - 0.5, intrinsics.height - 0.5)).all(axis=1)
+        if inside.mean() >= 1.0 - NAME_SETTINGS.max_truncation:
+            wanted.append(object_id)
     return _Probe(view.name, pose.translation, pose.rotation[:, 2], frozenset(wanted), int(counts.sum()))
 
 
@@ -153,6 +185,12 @@ def _thinned(views: list[View]) -> list[View]:
     return kept
 
 
+def _worth(probe: _Probe, difference: float) -> float:
+    if difference < SETTINGS.min_difference:
+        return -1.0
+    return len(probe.object_ids) * min(difference, SETTINGS.max_difference)
+
+
 def _difference(one: _Probe, other: _Probe) -> float:
     """Units apart: place, viewing direction, and objects that only one of them shows."""
     apart_m = float(np.linalg.norm(one.position_in_world - other.position_in_world))
@@ -172,11 +210,10 @@ def _different(
     """Greedy farthest views; why the others are not kept goes into ``reasons``."""
     kept: set[str] = set()
     open_ = dict(enumerate(probes))
-    # Before the first is kept, a view's distance is how many objects it shows.
     distance = {i: float("inf") for i in open_}
     while open_ and len(kept) < max_views:
         if kept:
-            best = max(open_, key=lambda i: (distance[i], -i))
+            best = max(open_, key=lambda i: (_worth(probes[i], distance[i]), -i))
         else:
             best = max(open_, key=lambda i: (len(probes[i].object_ids), probes[i].area_px, -i))
         probe = open_.pop(best)
