@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,6 +98,8 @@ def _shown(value: Any) -> Any:
         return {str(key): _shown(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_shown(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, str | bool | int | float) else str(value)
 
 

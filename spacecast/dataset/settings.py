@@ -82,7 +82,11 @@ class Sources:
     read: Callable[[Folder], Scan]
     context: Callable[[Scan, Pictures], Any]
     painter: Callable[[Scan], Painter]
+    mapper: Callable[[Scan], NDArray[np.uint8]]
+    """A scan -> (height, width, 3) uint8, from above."""
     suite: Callable[[str], Suite]
+    packages: Callable[[Suite, list[str]], list[str]]
+    """Names of the packages that ask the questions of a suite and read the datasets named."""
 
 
 def digest_of(value: Any) -> str:
@@ -128,6 +132,13 @@ def _painter(scan: Scan) -> Painter:
     return paint
 
 
+def _mapper(scan: Scan) -> NDArray[np.uint8]:
+    from spacecast.scene import Scene
+    from spacecast.sight import map_picture
+
+    return map_picture(Scene.from_scan(scan))
+
+
 def _suite(name: str) -> Suite:
     from spacecast.registry import load
 
@@ -135,5 +146,15 @@ def _suite(name: str) -> Suite:
     return suite
 
 
-REGISTERED = Sources(find=_find, read=_read, context=_context, painter=_painter, suite=_suite)
+def _packages(suite: Suite, datasets: list[str]) -> list[str]:
+    from spacecast.registry import load
+
+    modules = [type(kind).__module__ for kind in suite.types] + [suite.word.__module__]
+    modules += [load("spacecast.readers", dataset).read.__module__ for dataset in datasets]
+    return sorted({module.partition(".")[0] for module in modules})
+
+
+REGISTERED = Sources(
+    find=_find, read=_read, context=_context, painter=_painter, mapper=_mapper, suite=_suite, packages=_packages
+)
 """Through the entry points."""

@@ -31,6 +31,8 @@ from spacecast.scan import Scan
 
 EVERY_TYPE = "*"
 """In a refusal: not of one type, but of the scene's views or objects."""
+MAP = ""
+"""Name, in a scene's file of pictures, of its map from above."""
 _META = b"spacecast"
 
 
@@ -305,7 +307,9 @@ def _meta_of(file: Path) -> dict[str, Any]:
 def work_of(file: Path) -> SceneWork:
     """What a file of candidates says of its scene."""
     said = _meta_of(file)
-    refused = tuple(Refused(*row[:-1], tuple(row[-1])) for row in said["refused"])
+    refused = tuple(
+        Refused(code, stage, reason, times, tuple(examples)) for code, stage, reason, times, examples in said["refused"]
+    )
     return SceneWork(said["inputs"], said["problems"], said["is_aligned"], refused, said["candidates"])
 
 
@@ -347,7 +351,7 @@ def _write_pictures(task: PictureTask) -> None:
     paint = task.sources.painter(scan) if task.settings.pictures == "render" else None
     names, pictures = [], []
     for view in task.views:
-        names.append(view["name"])
+        names.append(str(view["name"]))
         pictures.append(_encoded_photo(scan, view) if paint is None else _encoded(paint(view)))
         size = Image.open(io.BytesIO(pictures[-1])).size
         if size != (view["width"], view["height"]):
@@ -355,6 +359,9 @@ def _write_pictures(task: PictureTask) -> None:
                 f"{scan.scene_id}: the picture of view {view['name']} is {size[0]}x{size[1]}, "
                 f"not {view['width']}x{view['height']} as its camera says"
             )
+    if task.settings.evidence:
+        names.append(MAP)
+        pictures.append(_png(task.sources.mapper(scan)))
     schema = pa.schema([("name", pa.string()), ("encoded", pa.binary())])
     metadata = {_META: json.dumps({"key": task.key}).encode()}
     table = pa.Table.from_pydict({"name": names, "encoded": pictures}, schema=schema.with_metadata(metadata))
@@ -374,6 +381,12 @@ def _encoded_photo(scan: Scan, view: Mapping[str, Any]) -> bytes:
 def _encoded(pixels: np.ndarray) -> bytes:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, format="JPEG", quality=SETTINGS.jpeg_quality, subsampling=0)
+    return buffer.getvalue()
+
+
+def _png(pixels: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, format="PNG")
     return buffer.getvalue()
 
 

@@ -1,0 +1,93 @@
+"""The dataset card: a YAML head for loaders, then what the dataset holds, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_HEAD = """---
+configs:
+- config_name: default
+  data_files:
+  - split: test
+    path: data/test-*.parquet
+language:
+- {language}
+task_categories:
+- visual-question-answering
+pretty_name: {name}
+---
+"""
+
+_PICTURES = {
+    "photos": "Pictures are the scans' photos; their bytes are unchanged where they need no undistortion.",
+    "render": "Pictures are rendered from the scans' meshes at the poses of their cameras; none is a photo.",
+}
+
+
+def card_of(manifest: Mapping[str, Any]) -> str:
+    """README.md of a dataset, from its manifest alone."""
+    suite = manifest["versions"]["suite"]
+    counts = manifest["counts"]
+    parts = [
+        _HEAD.format(language=manifest["language"], name=f"{suite['name']} questions"),
+        f"# {suite['name']} {suite['version']}\n",
+        f"{manifest['questions']} questions in {len(counts['by_scene'])} scenes about where things are in a scanned "
+        "room and how that changes. Every answer is computed from the scan; what was not certain was not asked "
+        "(`rejections.parquet` says how often, and why).\n",
+        f"{_PICTURES[manifest['pictures']]} They come from scans that have their own terms, which hold for this "
+        "dataset too.\n",
+        f"Made by spacecast {manifest['versions']['spacecast']} with seed {manifest['seed']}; settings, versions, "
+        "input hashes and the hash of every shard are in `release_manifest.json`.\n",
+        "## Load\n",
+        '```python\nfrom datasets import load_dataset\nrows = load_dataset("parquet", '
+        'data_files={"test": "data/test-*.parquet"}, split="test")\n```\n',
+        "`source_record_json` holds the facts of a question (`facts`: objects, cameras, frame, intervention, relation "
+        "before and after, margins): direction, attachment and rotation answers can be computed again from them.\n",
+        "## Questions\n",
+        _table(("category", "questions", "right answers", "letters"), _by_type(manifest)),
+        _table(("dataset", "questions"), counts["by_dataset"].items()),
+        _table(("pictures", "questions"), counts["by_images"].items()),
+        _table(("scene", "questions"), counts["by_scene"].items()),
+    ]
+    if manifest["unmet"]:
+        parts.append("## What the scans did not allow\n")
+        parts.append(
+            _table(
+                ("category", "wanted", "chosen", "candidates", "left out", "refused most"),
+                [
+                    (
+                        f"{entry['level']} / {entry['name']}",
+                        entry["wanted"],
+                        entry["chosen"],
+                        entry["candidates"],
+                        _listed(entry["against"].items()),
+                        _listed(entry["refused_most"]),
+                    )
+                    for entry in manifest["unmet"]
+                ],
+            )
+        )
+    if manifest["failures"]:
+        parts += ["## Scenes that could not be used\n", *(f"- {line}\n" for line in manifest["failures"])]
+    return "\n".join(parts)
+
+
+def _by_type(manifest: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
+    return [
+        (category, count, *(_listed(manifest["balance"][category][name].items()) for name in ("values", "letters")))
+        for category, count in manifest["counts"]["by_type"].items()
+    ]
+
+
+def _listed(pairs: Any) -> str:
+    return ", ".join(f"{name} {count}" for name, count in pairs)
+
+
+def _table(head: Sequence[str], rows: Any) -> str:
+    lines = [_line(head), _line(["---"] * len(head)), *(_line(row) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[Any]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
