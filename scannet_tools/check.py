@@ -1,0 +1,178 @@
+"""``spacecast check``: what is there under a root, and what is missing or broken, scene by scene.
+
+Every scene is read by the reader that will read it for a build, which loads no picture: what a build would meet is what
+is named here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import track
+from rich.table import Table
+from tyro.conf import Positional
+
+from spacecast.errors import SpacecastError
+from spacecast.registry import find_scans
+from spacecast.scan import Problem, Reader, Scan, SceneStatus
+
+
+class Cost(NamedTuple):
+    """What a kind of problem costs, and whether it means that a file is broken: then the exit status is 1."""
+
+    text: str
+    is_broken: bool = False
+
+
+COSTS = {
+    "unreadable": Cost("the scene: nothing can be asked in it", True),
+    "lost_pose": Cost("the frame"),
+    "missing_pose": Cost("the frame"),
+    "missing_photo": Cost("the photo: its view can only be rendered (--pictures render)"),
+    "broken_photo": Cost("the frame", True),
+    "photo_aspect": Cost("the frame", True),
+    "resized_photos": Cost("nothing: intrinsics are scaled"),
+    "missing_depth": Cost("the check of occlusions against sensor depth in that view"),
+    "broken_depth": Cost("the check of occlusions against sensor depth in that view", True),
+    "no_depth": Cost("the check of occlusions against sensor depth"),
+    "no_frames": Cost("all questions: there is no picture to ask about"),
+    "broken_sens": Cost("all frames of the scene", True),
+    "cut_short": Cost("the frame", True),
+    "no_camera": Cost("the frames or the depth of that camera, unless a size was taken from pictures", True),
+    "not_aligned": Cost("world questions: north is not known"),
+    "no_labels": Cost("all questions: geometry only"),
+    "no_colors": Cost("colour of rendered views"),
+    "broken_object": Cost("the object", True),
+    "empty_object": Cost("the object", True),
+    "shares_vertices": Cost("questions about the object"),
+}
+_UNKNOWN = Cost("see the reader that names it", True)
+
+_COLUMNS = ("vertices", "faces", "objects", "frames", "photos", "depth", "aligned", "labels")
+
+
+@dataclass(frozen=True)
+class CheckSettings:
+    """How much is printed."""
+
+    examples: int = 3
+    """Problems of one kind in one scene that are named without --all."""
+    width: int = 160
+    """Columns of the table where the output is no terminal."""
+
+
+SETTINGS = CheckSettings()
+
+
+@dataclass(frozen=True)
+class Check:
+    """Say what scans hold, and what is missing or broken, a row per scene. Exit status 1 if a file is broken."""
+
+    root: Positional[Path]
+    """Folder that holds the scans, or one scene's folder."""
+    all: bool = False
+    """Name every problem, not the first few of each kind."""
+    quiet: bool = False
+    """No progress bar."""
+
+    def run(self) -> int:
+        """Print a row per scene, what is wrong, and what it costs."""
+        found = find_scans(self.root)
+        hidden = self.quiet or not sys.stderr.isatty()
+        scenes = track(found.items(), "checking", console=Console(stderr=True), disable=hidden, transient=True)
+        statuses = [status_of(scene_id, reader, path) for scene_id, (reader, path) in scenes]
+        print_statuses(statuses, limit=None if self.all else SETTINGS.examples)
+        kinds = {problem.kind for status in statuses for problem in status.problems}
+        return 1 if any(cost_of(kind).is_broken for kind in kinds) else 0
+
+
+def status_of(scene_id: str, reader: Reader, path: Path) -> SceneStatus:
+    """What one scene holds; a scene that cannot be read is a status too."""
+    try:
+        scan = reader.read(path)
+    except SpacecastError as error:
+        return SceneStatus(scene_id, path, {}, (Problem("unreadable", scene_id, str(error)),), readable=False)
+    return SceneStatus(scene_id, path, _facts(scan), scan.problems, readable=True)
+
+
+def cost_of(kind: str) -> Cost:
+    """What a kind of problem costs."""
+    return COSTS.get(kind, _UNKNOWN)
+
+
+def print_statuses(statuses: Sequence[SceneStatus], *, limit: int | None) -> None:
+    """The table of scenes, the problems by name (up to ``limit`` of a kind in a scene), and what each kind costs."""
+    console = Console(width=None if sys.stdout.isatty() else SETTINGS.width)
+    console.print(_scene_table(statuses))
+    problems = [problem for status in statuses for problem in status.problems]
+    if not problems:
+        console.print(f"\n{len(statuses)} scenes, nothing missing or broken")
+        return
+    console.print()
+    for status in statuses:
+        for line in _lines(status, limit):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+    console.print()
+    console.print(_cost_table(statuses))
+
+
+def _facts(scan: Scan) -> dict[str, str]:
+    views = scan.views.values()
+    values = (
+        len(scan.vertices),
+        len(scan.faces),
+        len(scan.instances),
+        len(views),
+        sum(view.has_photo for view in views),
+        sum(view.load_depth is not None for view in views),
+        "yes" if scan.is_aligned else "no",
+        "yes" if scan.has_labels else "no",
+    )
+    return dict(zip(_COLUMNS, map(str, values), strict=True))
+
+
+def _scene_table(statuses: Iterable[SceneStatus]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("scene", no_wrap=True)
+    for column in _COLUMNS:
+        table.add_column(column, justify="right")
+    table.add_column("missing or broken", overflow="fold")
+    for status in statuses:
+        counts = Counter(problem.kind for problem in status.problems)
+        wrong = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+        if not status.readable:
+            wrong = "cannot be read"
+        table.add_row(escape(status.scene_id), *(status.facts.get(c, "-") for c in _COLUMNS), escape(wrong))
+    return table
+
+
+def _lines(status: SceneStatus, limit: int | None) -> list[str]:
+    by_kind: dict[str, list[Problem]] = {}
+    for problem in status.problems:
+        by_kind.setdefault(problem.kind, []).append(problem)
+    lines = []
+    for kind, problems in sorted(by_kind.items()):
+        shown = problems if limit is None else problems[:limit]
+        lines += [f"{status.scene_id} {kind}: {problem.subject}: {problem.detail}" for problem in shown]
+        if len(problems) > len(shown):
+            lines.append(f"{status.scene_id} {kind}: and {len(problems) - len(shown)} more; --all names them")
+    return lines
+
+
+def _cost_table(statuses: Sequence[SceneStatus]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("kind", "count", "scenes"):
+        table.add_column(column, justify="left" if column == "kind" else "right")
+    table.add_column("what it costs", overflow="fold")
+    counts = Counter(problem.kind for status in statuses for problem in status.problems)
+    for kind, count in sorted(counts.items()):
+        scenes = sum(any(problem.kind == kind for problem in status.problems) for status in statuses)
+        table.add_row(escape(kind), str(count), str(scenes), cost_of(kind).text)
+    return table
