@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import networkx as nx
 import numpy as np
 
-from spacecast.scene.contact import affixing, carrying, containing, near
+from spacecast.scene.contact import affixing, carrying, containing, has_bottom, near
 from spacecast.scene.support import Ground, Support
 from spacecast.scene.surface import Surface
 
@@ -156,10 +156,10 @@ def _borne(state: _State) -> dict[tuple[int, int], Edge]:
         one, other = state.surfaces[child], state.surfaces[parent]
         inside = containing(one, other)
         tight, loose = carrying(one, other, soft=state.has("soft", parent))
-        if inside.holds:  # what belongs to a building's fittings is built in, not put in
-            found[parent, child] = Edge(
-                "affixed_to" if state.has("fixture", child) else "contained_in", "certain", inside.score
-            )
+        if inside.holds:
+            kind: Kind = "affixed_to" if state.has("fixture", child) else "contained_in"  # built in, or put in
+            sure = not state.stands(child) or has_bottom(inside, tight)
+            found[parent, child] = Edge(kind, "certain" if sure else "possible", inside.score)
         elif tight is not None and tight.holds:
             found[parent, child] = Edge(state.bearing(parent), "certain", tight.score)
         elif loose is not None and loose.holds:
@@ -169,7 +169,7 @@ def _borne(state: _State) -> dict[tuple[int, int], Edge]:
     edges: dict[tuple[int, int], Edge] = {}
     for child in state.surfaces:
         mine = {parent: edge for (parent, other), edge in found.items() if other == child}
-        contained = any(edge.kind == "contained_in" for edge in mine.values())
+        contained = any(edge.kind == "contained_in" and edge.certainty == "certain" for edge in mine.values())
         by_structure = state.stands(child) and not contained
         by_structure |= state.supports[child].kind == "wall" and state.has("fixture", child)
         for parent, edge in _choose(mine, sure).items():

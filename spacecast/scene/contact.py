@@ -63,6 +63,8 @@ class ContactSettings:
     sectors: int = 16
     min_sectors: float = 0.6
     """Share of the directions around the child in which the parent is, of what contains it."""
+    min_sectors_closed: float = 0.9
+    """The same where the child is near the floor and nothing of the parent is seen under it (own)."""
 
 
 SETTINGS = ContactSettings()
@@ -168,6 +170,16 @@ def containing(child: Surface, parent: Surface) -> Containing:
     angle = np.arctan2(away[:, 1], away[:, 0]) * (SETTINGS.sectors / (2.0 * np.pi))
     sectors = len(np.unique(np.floor(angle).astype(np.int64) % SETTINGS.sectors)) / SETTINGS.sectors
     return Containing(inside >= SETTINGS.min_inside and sectors >= SETTINGS.min_sectors, inside, sectors)
+
+
+def has_bottom(inside: Containing, tight: Carrying | None) -> bool:
+    """Whether what is inside and near the floor is held, and does not stand on the floor between the parent's sides.
+
+    True if an upward face of the parent is under the child, or if the parent is all around it: the bottom of a bin is
+    often not seen in a scan, but a desk and a couch are open to one side.
+    """
+    bears = tight is not None and tight.score >= SETTINGS.tight.min_contact
+    return bears or inside.sectors >= SETTINGS.min_sectors_closed
 
 
 def affixing(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying | None]:
