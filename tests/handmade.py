@@ -35,6 +35,8 @@ DISTANCES = {
     "moderate": "moderate (2.0 m to 3.3 m)",
     "far": "far (above 3.3 m)",
 }
+SIZES = (1, 2, 3, 2, 1, 2, 1)
+"""How many of three are right, so that the seven sets of letters are equally frequent."""
 STATES = ("not occluded", "occluded", "not visible")
 NAMES = {
     "direction_agent": ("L1", "Camera Direction", "direction"),
@@ -235,7 +237,7 @@ def questions(scenes: int = 6, seed: int = 0, per_type: int = 8) -> list[Row]:
                 object_question(f"object-{uid}", scene, word, rng),
                 distance_question(f"distance-{uid}", scene, tuple(DISTANCES)[number % 4], rng),
                 occlusion_question(f"occlusion-{uid}", scene, STATES[number % 3], rng),
-                attachment_question(f"attachment-{uid}", scene, 1 + number % 3, rng),
+                attachment_question(f"attachment-{uid}", scene, SIZES[(number + scene_number) % 7], rng),
             ]
     return rows
 
