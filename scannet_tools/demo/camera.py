@@ -1,0 +1,184 @@
+"""A hand-held walk through a room: where the camera is and where it looks, frame by frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+from shapely import contains_xy
+
+from scannet_tools.demo.rooms import Layout
+from spacecast.frames import Intrinsics, Transform
+
+Array = NDArray[np.float64]
+Chance = np.random.Generator
+
+
+@dataclass(frozen=True)
+class CameraSettings:
+    """The demo camera; all our own, after the hand-held scans that ScanNet is made of."""
+
+    width_px: int = 640
+    height_px: int = 480
+    full_width_px: int = 1296
+    full_height_px: int = 968
+    focal_px: float = 1168.0
+    """At the full width; about 58 degrees across."""
+    depth_step: int = 2
+    """Every so many colour pixels have depth."""
+    eye_m: tuple[float, float] = (1.35, 1.65)
+    step_m: float = 0.30
+    """Way between two frames."""
+    grid_m: float = 0.15
+    turn_deg: float = 17.0
+    """Most that the camera turns between two frames."""
+    pitch_deg: tuple[float, float] = (-44.0, 2.0)
+    roll_deg: float = 2.5
+    jitter_deg: float = 1.5
+    frames: tuple[int, int] = (44, 72)
+
+
+SETTINGS = CameraSettings()
+
+
+def intrinsics_of(chance: Chance) -> Intrinsics:
+    """A camera a little unlike the last one, at the size of the pictures."""
+    focal = SETTINGS.focal_px * chance.uniform(0.99, 1.01)
+    full = Intrinsics(
+        focal,
+        focal * chance.uniform(0.997, 1.003),
+        (SETTINGS.full_width_px - 1) / 2 + chance.uniform(-8, 8),
+        (SETTINGS.full_height_px - 1) / 2 + chance.uniform(-8, 8),
+        SETTINGS.full_width_px,
+        SETTINGS.full_height_px,
+    )
+    return full.scaled_to(SETTINGS.width_px, SETTINGS.height_px)
+
+
+def depth_intrinsics_of(color: Intrinsics) -> Intrinsics:
+    """The depth camera, whose pixel (u, v) looks through colour pixel (step u + step // 2, step v + step // 2)."""
+    step = SETTINGS.depth_step
+    half = step // 2
+    return Intrinsics(
+        color.fx / step,
+        color.fy / step,
+        (color.cx - half) / step,
+        (color.cy - half) / step,
+        color.width // step,
+        color.height // step,
+    )
+
+
+def path_of(layout: Layout, chance: Chance) -> list[Transform]:
+    """``world_from_camera`` of each frame of a walk that sees every thing in the room."""
+    track = _track(layout, chance)
+    count = int(np.clip(len(track), *SETTINGS.frames))
+    spots = track[np.linspace(0, len(track) - 1, count).round().astype(int)]
+    eyes = np.concatenate([spots, _wander(chance, count, SETTINGS.eye_m)[:, None]], axis=1)
+    eyes[:, :2] += chance.normal(0, 0.015, size=(count, 2))
+    looks = _looks(layout, eyes, chance)
+    poses = []
+    for eye, (yaw, pitch) in zip(eyes, looks, strict=True):
+        yaw += np.radians(chance.normal(0, SETTINGS.jitter_deg))
+        pitch += np.radians(chance.normal(0, SETTINGS.jitter_deg))
+        ahead = np.array([np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)])
+        upright = Transform.looking_at(eye, eye + ahead)
+        roll = np.radians(np.clip(chance.normal(0, SETTINGS.roll_deg), -8, 8))
+        c, s = np.cos(roll), np.sin(roll)
+        turned = upright.rotation @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        poses.append(Transform("world", "camera", turned, upright.translation))
+    return poses
+
+
+def _wander(chance: Chance, count: int, bounds: tuple[float, float]) -> Array:
+    """A smooth random line between two bounds."""
+    knots = chance.uniform(*bounds, size=max(3, count // 12))
+    return np.interp(np.linspace(0, len(knots) - 1, count), np.arange(len(knots)), knots)
+
+
+def _track(layout: Layout, chance: Chance) -> Array:
+    """(n, 2) points about ``step_m`` apart along a walk through the free floor."""
+    free = layout.walkable()
+    low_x, low_y, high_x, high_y = free.bounds
+    step = SETTINGS.grid_m
+    x, y = np.meshgrid(np.arange(low_x, high_x + step, step), np.arange(low_y, high_y + step, step), indexing="ij")
+    inside = contains_xy(free.buffer(0.02), x, y)
+    number = np.full(x.shape, -1)
+    number[inside] = np.arange(inside.sum())
+    nodes = np.stack([x[inside], y[inside]], axis=1)
+    rows, cols, costs = [], [], []
+    for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
+        here = number[: x.shape[0] - dx, max(0, -dy) : x.shape[1] - max(0, dy)]
+        there = number[dx:, max(0, dy) : x.shape[1] - max(0, -dy)]
+        both = (here >= 0) & (there >= 0)
+        rows.append(here[both])
+        cols.append(there[both])
+        costs.append(np.full(both.sum(), step * np.hypot(dx, dy)))
+    graph = csr_matrix((np.concatenate(costs), (np.concatenate(rows), np.concatenate(cols))), (len(nodes),) * 2)
+    start = int(chance.integers(len(nodes)))
+    lengths, before = dijkstra(graph, directed=False, indices=start, return_predecessors=True)
+    reached = np.flatnonzero(np.isfinite(lengths))
+    targets = [start]  # far apart from each other, then visited nearest first
+    wanted = int(np.clip(len(reached) * step**2 / 1.2, 4, 9))
+    spread = np.linalg.norm(nodes[reached] - nodes[start], axis=1)
+    for _ in range(wanted):
+        best = int(reached[np.argmax(spread)])
+        targets.append(best)
+        spread = np.minimum(spread, np.linalg.norm(nodes[reached] - nodes[best], axis=1))
+    way = [start]
+    left = targets[1:]
+    here = start
+    while left:
+        lengths, before = dijkstra(graph, directed=False, indices=here, return_predecessors=True)
+        nearest = min(left, key=lambda node: (lengths[node], node))
+        left.remove(nearest)
+        piece = [nearest]
+        while piece[-1] != here:
+            piece.append(int(before[piece[-1]]))
+        way += piece[::-1][1:]
+        here = nearest
+    line = nodes[way]
+    if len(line) > 4:
+        kernel = np.ones(5) / 5
+        padded = np.pad(line, ((2, 2), (0, 0)), mode="edge")
+        line = np.stack([np.convolve(padded[:, k], kernel, mode="valid") for k in (0, 1)], axis=1)
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+    count = max(SETTINGS.frames[0], int(along[-1] / SETTINGS.step_m))
+    at = np.linspace(0, along[-1], count)
+    return np.stack([np.interp(at, along, line[:, k]) for k in (0, 1)], axis=1)
+
+
+def _looks(layout: Layout, eyes: Array, chance: Chance) -> Array:
+    """(n, 2) yaw and pitch in radians: towards what has been seen least, turning as fast as a hand does."""
+    goals = np.array(
+        [
+            p.pose.at(0, 0, p.thing.size[2] / 2 if p.support == "wall" else p.thing.size[2] * 0.6).origin
+            for p in layout.placed
+        ]
+    )
+    deep = np.array([p.kind == "contained_in" and p.support == "object" for p in layout.placed])
+    seen = np.zeros(len(goals))
+    most = np.radians(SETTINGS.turn_deg)
+    low, high = np.radians(SETTINGS.pitch_deg)
+    yaw, pitch, goal = chance.uniform(-np.pi, np.pi), np.radians(-15.0), -1
+    looks = []
+    for number, eye in enumerate(eyes):
+        vector = goals - eye
+        away = np.hypot(vector[:, 0], vector[:, 1])
+        bearing = np.arctan2(vector[:, 1], vector[:, 0])
+        slope = np.arctan2(vector[:, 2], away)
+        off = np.abs((bearing - yaw + np.pi) % (2 * np.pi) - np.pi)
+        seen += (off < np.radians(24)) & (np.abs(slope - pitch) < np.radians(20)) & (away < 4.5) & (away > 0.5)
+        if number % 4 == 0 or goal < 0:
+            far = np.where(deep, np.abs(away - 1.2) * 1.2, np.abs(away - 2.4) * 0.5)
+            cost = seen * 1.0 + far + off * 0.5 + 3.0 * (away < 0.7) + chance.uniform(0, 0.3, len(goals))
+            goal = int(np.argmin(cost))
+        wanted = float(np.clip(slope[goal] + np.radians(2.0), low, high))
+        turn = (bearing[goal] - yaw + np.pi) % (2 * np.pi) - np.pi
+        yaw += float(np.clip(turn, -most, most))
+        pitch += float(np.clip(wanted - pitch, -most / 2, most / 2))
+        looks.append((yaw, pitch))
+    return np.asarray(looks)
