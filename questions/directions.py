@@ -211,13 +211,6 @@ class WorldDirection(PairDirection):
     needs_north = True
     frame = "world"
 
-    def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
-        """See :class:`PairDirection`; nothing where the scan is not aligned."""
-        if not context.scene.is_aligned:
-            yield Refusal("object", "not_aligned", context.scene.scene_id)
-            return
-        yield from super().enumerate(context)
-
     def _stated(self, heading: Heading) -> dict[str, str]:
         return {"camera_compass": sector_of(heading.compass_deg, COMPASS).value}
 

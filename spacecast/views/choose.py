@@ -213,7 +213,7 @@ def _different(
     distance = {i: float("inf") for i in open_}
     while open_ and len(kept) < max_views:
         if kept:
-            best = max(open_, key=lambda i: (_worth(probes[i], distance[i]), -i))
+            best = max(open_, key=lambda i: (_worth(probes[i], distance[i]), distance[i], -i))
         else:
             best = max(open_, key=lambda i: (len(probes[i].object_ids), probes[i].area_px, -i))
         probe = open_.pop(best)
