@@ -2,6 +2,8 @@
 
 from spacecast.sight.cameras import Camera, Window, camera_of
 from spacecast.sight.look import Look, Masks, Visibility
+from spacecast.sight.maps import MapFrame, map_frame, map_picture
+from spacecast.sight.pictures import SceneColors, picture
 from spacecast.sight.rays import RayScene, require_open3d
 from spacecast.sight.sight import MASK_WIDTH_PX, NO_HIT, NO_OBJECT, IdImage, Sight, sight_of
 
@@ -12,12 +14,17 @@ __all__ = [
     "Camera",
     "IdImage",
     "Look",
+    "MapFrame",
     "Masks",
     "RayScene",
+    "SceneColors",
     "Sight",
     "Visibility",
     "Window",
     "camera_of",
+    "map_frame",
+    "map_picture",
+    "picture",
     "require_open3d",
     "sight_of",
 ]

@@ -172,7 +172,9 @@ class Look:
         silhouette = np.isfinite(depth)
         visible = silhouette & ((first == object_id) | (depth <= front + SETTINGS.tolerance_m))
         blocked = silhouette & ~visible
-        near = blocked & (front < depth - SETTINGS.nearer_m) & ~np.isin(first, self._attached_to(object_id))
+        near = blocked & (front < depth - SETTINGS.nearer_m)
+        if near.any():  # only then is the attachment worked out
+            near &= ~np.isin(first, self._attached_to(object_id))
         opened, opened_near = (opening(hidden, self.opening_side_px) for hidden in (blocked, near))
         return Masks(window, depth, silhouette, visible, blocked, first, opened, opened_near)
 

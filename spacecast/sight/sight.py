@@ -165,7 +165,7 @@ class Sight:
                 kept["whole"] = (key, _merged([*fixed, *loose], scene, None))
             whole = kept["whole"]  # the first state with all in place is the scan; one with less is cast in parts
             if whole[0] == key:
-                return (whole[1],)
+                return (whole[1],) if whole[1].rays.face_count else ()
         sets = scene.rest.sets([o.id for o in loose])
         parts = []
         for touched in sorted({(), *sets}):
