@@ -53,7 +53,11 @@ class Camera:
             FrameError: focal lengths or principal point are no numbers of a camera.
         """
         width, height = self.size or size
-        if abs(size[0] * height / (size[1] * width) - 1.0) > SETTINGS.max_aspect_change:
+        across, along = (
+            size[0] * height,
+            size[1] * width,
+        )  # equal where the aspect is; whole numbers, so the bound is exact
+        if abs(across - along) > SETTINGS.max_aspect_change * along:
             return None
         return Intrinsics(self.fx, self.fy, self.cx, self.cy, width, height).scaled_to(*size)
 
