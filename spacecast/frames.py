@@ -53,6 +53,12 @@ SETTINGS = FrameSettings()
 class Transform:
     """A rigid transform ``target_from_source``.
 
+    >>> world_from_camera = Transform.looking_at([0.0, 0.0, 1.5], [1.0, 0.0, 1.5])
+    >>> world_from_camera @ np.array([0.0, 0.0, 2.0])  # two metres ahead
+    array([2. , 0. , 1.5])
+    >>> (world_from_camera.inverse() @ world_from_camera).name
+    'camera_from_camera'
+
     Attributes:
         target: name of the frame that points are mapped into.
         source: name of the frame that points come from.
@@ -287,7 +293,13 @@ class Sector(NamedTuple):
 
 
 def sector_of(angle_deg: float, names: Sequence[str] = SECTORS) -> Sector:
-    """The 45 degree sector that holds an angle (clockwise from forward), and its ambiguity in [0, 1]."""
+    """The 45 degree sector that holds an angle (clockwise from forward), and its ambiguity in [0, 1].
+
+    Sectors are centred on 0, 45, ...; an angle on the border of two belongs to the one clockwise.
+
+    >>> sector_of(99.0)
+    Sector(value='right', ambiguity=0.4)
+    """
     index = int(np.floor(angle_deg / 45.0 + 0.5))
     return Sector(names[index % 8], min(1.0, abs(angle_deg - 45.0 * index) / 22.5))
 
