@@ -56,6 +56,10 @@ class ContactSettings:
     """The child's plan is at most this many times the parent's."""
     max_steep: float = 0.5
     """An upright face has a normal with less than this up or down (own)."""
+    hang_reach_m: float = 0.05
+    """What hangs on a face has samples this near to it: the distance of possible parents (own)."""
+    max_depth_ratio: float = 0.5
+    """What certainly hangs is at most this deep, in its lesser side across (own)."""
     min_agreement: float = 0.5
     """Length of the mean of unit normals below which faces do not look one way (own)."""
     min_inside: float = 0.9
@@ -88,11 +92,16 @@ def gap_m(child: Surface, parent: Surface) -> float:
     return min(by_parent, max(s.gap_per_child_height * child.height_m, s.min_gap_m))
 
 
-def carrying(child: Surface, parent: Surface, *, soft: bool) -> tuple[Carrying | None, Carrying | None]:
-    """Whether the parent carries the child, by the tight and by the loose bounds; None where nothing is near."""
+def carrying(
+    child: Surface, parent: Surface, *, soft: bool, gap: float | None = None
+) -> tuple[Carrying | None, Carrying | None]:
+    """Whether the parent carries the child, by the tight and by the loose bounds; None where nothing is near.
+
+    ``gap`` is :func:`gap_m` unless given.
+    """
     if child.plan_m2 > SETTINGS.max_plan_ratio * parent.plan_m2:
         return None, None
-    gap = gap_m(child, parent)
+    gap = gap_m(child, parent) if gap is None else gap
     loose = SETTINGS.loose
     cells = child.points[child.lowest]
     upward = parent.rising
@@ -186,9 +195,10 @@ def affixing(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying
     """Whether the child hangs on an upright face of the parent: the rule of carrying, with that face's side as up.
 
     The face looks along the mean of the parent's upright normals near the child; None where there is no such face, or
-    where faces all around cancel out.
+    where faces all around cancel out. Certain only for what is flat: a thick thing beside an upright face may rest on
+    something that was not scanned.
     """
-    reach_m = SETTINGS.loose.radius_m
+    reach_m = SETTINGS.hang_reach_m
     steep = np.abs(parent.normals[:, 2]) < SETTINGS.max_steep
     box = (parent.points >= child.low - reach_m) & (parent.points <= child.high + reach_m)
     faces = np.flatnonzero(steep & box.all(axis=1))
@@ -205,7 +215,12 @@ def affixing(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying
     if length < SETTINGS.min_agreement:
         return None, None
     up = np.array([mean[0], mean[1], 0.0]) / length
-    return carrying(child.seen_along(up), parent.seen_along(up), soft=False)
+    turned = child.seen_along(up)
+    tight, loose = carrying(turned, parent.seen_along(up), soft=False, gap=SETTINGS.min_gap_m)
+    across = float((turned.high - turned.low)[:2].min())
+    if tight is not None and turned.height_m > SETTINGS.max_depth_ratio * across:
+        tight = tight._replace(holds=False)
+    return tight, loose
 
 
 def near(child: Surface, parent: Surface, *, reach_m: float) -> NDArray[np.int64]:
