@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from raw_scene import NAME, depth_png, jpeg, ply_bytes, write_frame, write_scene, write_segments
+
+from scannet_tools import scannet, scannet_frames, segments
+from scannet_tools.check import COSTS, Check, status_of
+from scannet_tools.scannet import READER
+from spacecast.errors import InputError
+
+
+def good_scene(root, name=NAME):
+    folder = write_scene(root, name)
+    write_frame(folder, "0", depth=depth_png(np.full((24, 32), 1500)))
+    return folder
+
+
+def row(output: str, scene: str) -> list[str]:
+    return next(line for line in output.splitlines() if line.startswith(scene)).split()
+
+
+def test_a_whole_scene_is_a_row_and_nothing_is_wrong(tmp_path, capsys):
+    good_scene(tmp_path)
+    assert Check(tmp_path).run() == 0
+    output = capsys.readouterr().out
+    assert row(output, NAME) == [NAME, "6", "2", "2", "1", "1", "1", "yes", "yes"]
+    assert "1 scenes, nothing missing or broken" in output
+
+
+def test_a_scene_that_cannot_be_read_is_a_row_and_the_others_go_on(tmp_path, capsys):
+    good_scene(tmp_path, "scene0001_00")
+    (tmp_path / "scene0002_00").mkdir()
+    broken = good_scene(tmp_path, "scene0003_00")
+    (broken / "scene0003_00_vh_clean_2.ply").write_bytes(ply_bytes()[:-1])
+    unfit = good_scene(tmp_path, "scene0004_00")
+    write_segments(unfit, [5, 9, 2])
+    good_scene(tmp_path, "scene0005_00")
+    assert Check(tmp_path).run() == 1
+    output = capsys.readouterr().out
+    assert row(output, "scene0002_00")[1:] == ["-"] * 8 + ["cannot", "be", "read"]
+    assert row(output, "scene0005_00")[1:5] == ["6", "2", "2", "1"]
+    assert "has no mesh scene0002_00_vh_clean_2.ply" in output
+    assert "scene0003_00_vh_clean_2.ply: cut short" in output
+    assert "3 segment numbers for 6 vertices" in output
+    assert re.search(r"unreadable +3 +3 +the scene", output)
+    assert "Traceback" not in output
+
+
+def test_what_is_missing_is_told_and_is_no_error(tmp_path, capsys):
+    folder = good_scene(tmp_path)
+    for number in range(1, 6):
+        write_frame(folder, str(number), color=None, depth=depth_png(np.full((24, 32), 1500)))
+    assert Check(tmp_path).run() == 0
+    output = capsys.readouterr().out
+    assert "missing_photo 5" in output
+    assert f"{NAME} missing_photo: 3: a pose without a photo" in output
+    assert f"{NAME} missing_photo: 4:" not in output
+    assert "and 2 more; --all names them" in output
+    assert Check(tmp_path, all=True).run() == 0
+    output = capsys.readouterr().out
+    assert [f"missing_photo: {n}:" in output for n in range(1, 6)] == [True] * 5
+    assert "more; --all" not in output
+
+
+def test_every_problem_that_reading_names_is_named(tmp_path, capsys):
+    folder = good_scene(tmp_path)
+    write_frame(folder, "1", matrix=np.full((4, 4), -np.inf))
+    write_frame(folder, "2", color=jpeg()[:-200], depth=depth_png(np.full((24, 32), 1500)))
+    write_frame(folder, "3", color=jpeg(64, 64))
+    (folder / f"{NAME}.txt").write_text((folder / f"{NAME}.txt").read_text().replace("axisAlignment", "other"))
+    problems = READER.read(folder).problems
+    assert len({problem.kind for problem in problems}) == 4
+    assert Check(tmp_path, all=True).run() == 1
+    output = capsys.readouterr().out
+    for problem in problems:
+        assert f"{NAME} {problem.kind}: {problem.subject}: {problem.detail}" in output
+        assert COSTS[problem.kind].text in output
+    assert row(output, NAME)[4:9] == ["1", "1", "1", "no", "yes"]
+
+
+def test_every_kind_that_the_reader_has_is_told_with_its_cost():
+    kinds = set()
+    for module in (scannet, scannet_frames, segments):
+        kinds |= set(re.findall(r'Problem\(\s*"(\w+)"', Path(module.__file__).read_text(encoding="utf-8")))
+    assert kinds | {"unreadable"} == set(COSTS)
+    documented = set(re.findall(r"^``(\w+)``  ", scannet.__doc__, re.MULTILINE))
+    assert documented == kinds
+
+
+def test_roots_without_scenes(tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        Check(tmp_path / "none").run()
+    with pytest.raises(InputError, match="no scene of a known layout"):
+        Check(tmp_path).run()
+
+
+def test_nothing_is_loaded_to_say_what_is_there(tmp_path, monkeypatch):
+    folder = good_scene(tmp_path)
+
+    def refuse(*_):
+        raise AssertionError("a picture was decoded")
+
+    monkeypatch.setattr("scannet_tools.exported.decode_color", refuse)
+    monkeypatch.setattr("scannet_tools.exported.decode_depth", refuse)
+    assert status_of(NAME, READER, folder).facts["photos"] == "1"
+
+
+def test_the_real_scan(real_scans, capsys):
+    assert Check(real_scans).run() == 0
+    output = capsys.readouterr().out
+    assert row(output, "scene0000_00")[1:] == [
+        *("81369", "153587", "67", "188", "3", "0", "yes", "yes"),
+        *("missing_photo", "185,", "no_depth", "1"),
+    ]
