@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 30
 """Findings that are printed; the rest is counted."""
+PIPE_WIDTH = 140
+"""Columns where no terminal says how wide it is."""
+
+
+def _console() -> Console:
+    """As wide as the terminal; into a file or a pipe, wide enough that no row breaks."""
+    return Console() if sys.stdout.isatty() else Console(width=PIPE_WIDTH)
 
 
 def _table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
@@ -30,7 +38,7 @@ def _table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
 
 def print_scene(scene: Scene) -> None:
     """Objects with their boxes, and who carries whom."""
-    console = Console()
+    console = _console()
     objects = _table(
         f"{scene.dataset} {scene.scene_id}: {len(scene.objects)} objects, centre and size in world, metres",
         *("id", "label", "centre", "size", "stands on", "not asked about, because"),
@@ -44,7 +52,7 @@ def print_scene(scene: Scene) -> None:
             " ".join(f"{value:6.2f}" for value in item.center_in_world),
             " ".join(f"{value:5.2f}" for value in item.aabb.max - item.aabb.min),
             "" if item.is_structure or support is None else support.kind,
-            escape(", ".join(item.why_not_asked)),
+            escape(item.why_not_asked or ""),
         )
     console.print(objects)
     console.print()
@@ -76,7 +84,7 @@ def print_answer(scene: Scene, answer: Answer) -> None:
 
 def print_build(report: BuildReport, out: Path) -> None:
     """Counts per type, and what was refused most."""
-    console = Console()
+    console = _console()
     counts = _table(f"{out}: {report.questions} questions in {report.scenes} scenes", "level", "type", "questions")
     for (level, name), count in report.by_type.items():
         counts.add_row(level, name, str(count))
@@ -96,7 +104,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 def print_scores(report: Mapping[str, Any], *, title: str) -> None:
     """Accuracy in all and per type, beside chance."""
-    console = Console()
+    console = _console()
     table = _table(
         f"{title}: accuracy in percent", "type", "n", "accuracy", "chance", right=("n", "accuracy", "chance")
     )
