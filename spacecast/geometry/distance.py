@@ -128,14 +128,15 @@ def triangle_separations(triangles_a: ArrayLike, triangles_b: ArrayLike) -> Arra
     meets = np.zeros(len(a), dtype=bool)
     for corners, along, face, face_along in ((a, along_a, b, along_b), (b, along_b, a, along_a)):
         candidates.append(_corner_edge(corners, face, face_along))
-        normal, height = _heights(corners, face, face_along)
-        to_plane = height[..., None] * normal[:, None]
-        has_plane = (_dot(normal, normal) > 0.0)[:, None]
-        candidates.append(np.where((has_plane & _inside(corners, face, face_along))[..., None], to_plane, np.inf))
+        plane = _Plane.of(face, face_along)
+        height = plane.heights(corners)
+        to_plane = height[..., None] * plane.normal[:, None]
+        candidates.append(np.where(plane.covers(corners)[..., None], to_plane, np.inf))
         ends = np.roll(height, -1, axis=1)
-        crosses = has_plane & (height * ends <= 0.0) & (height != ends)
-        share = np.divide(height, height - ends, out=np.zeros_like(height), where=crosses)
-        meets |= (crosses & _inside(corners + share[..., None] * along, face, face_along)).any(axis=1)
+        crosses = (height * ends <= 0.0) & (height != ends)
+        if crosses.any():
+            share = np.divide(height, height - ends, out=np.zeros_like(height), where=crosses)
+            meets |= (crosses & plane.covers(corners + share[..., None] * along)).any(axis=1)
     vectors = np.concatenate([candidate.reshape(len(a), -1, 3) for candidate in candidates], axis=1)
     shortest = _dot(vectors, vectors).argmin(axis=1)
     return np.where(meets[:, None], 0.0, vectors[np.arange(len(a)), shortest])
@@ -278,19 +279,39 @@ def _edge_edge(starts_a: Array, along_a: Array, starts_b: Array, along_b: Array)
     return np.where(inside[..., None], w + s[..., None] * u - t[..., None] * v, np.inf)
 
 
-def _heights(points: Array, face: Array, face_along: Array) -> tuple[Array, Array]:
-    """Unit normals (n, 3) of faces, 0 where a face is flat, and heights (n, 3) of points (n, 3, 3) over them."""
-    normal = np.cross(face_along[:, 0], face_along[:, 1])
-    length = np.linalg.norm(normal, axis=1)
-    longest_sq = _dot(face_along, face_along).max(axis=1)
-    has_plane = length > SETTINGS.flat_share * longest_sq
-    normal = np.divide(normal, length[:, None], out=np.zeros_like(normal), where=has_plane[:, None])
-    return normal, _dot(points - face[:, :1], np.broadcast_to(normal[:, None], points.shape))
+class _Plane(NamedTuple):
+    """The planes of faces; a flat face, which has none, covers nothing."""
+
+    corners: Array
+    """(n, 3, 3)"""
+    normal: Array
+    """(n, 3) unit; 0 where a face is flat"""
+    inward: Array
+    """(n, 3, 3) in the plane, from each edge to the face"""
+    exists: NDArray[np.bool_]
+    """(n, 1)"""
+
+    @classmethod
+    def of(cls, face: Array, along: Array) -> _Plane:
+        normal = _cross(along[:, 0], along[:, 1])
+        length = np.sqrt(_dot(normal, normal))
+        exists = (length > SETTINGS.flat_share * _dot(along, along).max(axis=1))[:, None]
+        normal = np.divide(normal, length[:, None], out=np.zeros_like(normal), where=exists)
+        return cls(face, normal, _cross(np.broadcast_to(normal[:, None], along.shape), along), exists)
+
+    def heights(self, points: Array) -> Array:
+        """(n, 3) of points (n, 3, 3) over the planes."""
+        return _dot(points - self.corners[:, :1], np.broadcast_to(self.normal[:, None], points.shape))
+
+    def covers(self, points: Array) -> NDArray[np.bool_]:
+        """(n, 3) true where the foot of a point (n, 3, 3) on a face's plane lies in the face."""
+        offset = points[:, :, None] - self.corners[:, None]
+        inside = _dot(offset, np.broadcast_to(self.inward[:, None], offset.shape)) >= 0.0
+        return np.all(inside, axis=2) & self.exists
 
 
-def _inside(points: Array, face: Array, face_along: Array) -> NDArray[np.bool_]:
-    """(n, 3) true where the foot of a point (n, 3, 3) on a face's plane lies in the face."""
-    normal = np.cross(face_along[:, 0], face_along[:, 1])
-    inward = np.cross(normal[:, None], face_along)  # (n, 3 edges, 3)
-    offset = points[:, :, None] - face[:, None]
-    return np.all(_dot(offset, np.broadcast_to(inward[:, None], offset.shape)) >= 0.0, axis=2)
+def _cross(a: Array, b: Array) -> Array:  # np.cross spends more on checks than on the product
+    out = np.empty(a.shape)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
+    return out
