@@ -101,8 +101,8 @@ class Frames(NamedTuple):
 def read_views(folder: Path, scene_id: str, cameras: Cameras, world_from_scan: Transform) -> Frames:
     """The views of a scene, without loading a picture.
 
-    Exported frames are taken where there are colour files, or no ``.sens``; they lie in the scene's folder, or in
-    ``scannet_frames_25k`` beside the scenes or beside their folder.
+    Exported frames are taken where there are colour files, or no ``.sens`` that can be used; they lie in the
+    scene's folder, or in ``scannet_frames_25k`` beside the scenes or beside their folder.
     """
     problems = list(cameras.problems)
     sens_path = folder / f"{scene_id}.sens"
@@ -112,10 +112,12 @@ def read_views(folder: Path, scene_id: str, cameras: Cameras, world_from_scan: T
             source = place / "scannet_frames_25k" / scene_id
             exported = exported_frames(source)
     inputs: dict[str, Path] = {}
+    sens = None
     if sens_path.is_file() and not any(frame.color for frame in exported):
         sens = _open_sens(sens_path, problems)
-        raws = [_raw_sens(frame) for frame in sens] if sens else []
-        cameras = _with_header(sens.header, cameras) if sens else cameras
+    if sens is not None:
+        cameras = _with_header(sens.header, cameras)
+        raws = [_raw_sens(frame) for frame in sens]
     else:
         cameras, inputs = _with_intrinsic_files(source, cameras, problems)
         raws = [_raw_exported(frame) for frame in exported]

@@ -225,3 +225,10 @@ def test_chinese_names(real_scans):
         if instance.label_zh is not None:
             assert re.fullmatch(r"[\u4e00-\u9fffA-Za-z]+", instance.label_zh), instance
     assert (label_zh("chair"), label_zh("office chair"), label_zh("no such thing")) == ("椅子", "办公椅", None)
+
+
+def test_every_label_of_the_demo_that_is_asked_about_has_a_chinese_name():
+    from scannet_tools.demo.label_map import LABELS
+
+    told = [instance_of(0, row.label) for row in LABELS]
+    assert [i.label for i in told if i.label_zh is None and not i.traits & {"clutter", "collective"}] == []

@@ -131,6 +131,25 @@ def test_a_sens_that_is_none_costs_the_frames_and_not_the_scene(tmp_path):
     assert f"not a .sens version 4 file: {NAME}.sens (starts with '<!DOCTYPE html><')" in scan.problems[0].detail
 
 
+def test_poses_in_files_serve_where_the_sens_cannot(tmp_path):
+    folder = write_scene(tmp_path)
+    write_frame(folder, "3", color=None)
+    (folder / f"{NAME}.sens").write_bytes(b"not yet downloaded")
+    scan = READER.read(folder)
+    assert list(scan.views) == ["3"]
+    assert counts(scan) == {"broken_sens": 1, "missing_photo": 1, "no_depth": 1}
+
+
+def test_cameras_of_a_sens_that_states_none_come_from_the_text(tmp_path):
+    folder = write_scene(tmp_path, text={**TEXT, "fx_color": 70.0, "fx_depth": 35.0})
+    data = bytearray(sens_bytes([(pose(), jpeg(), depth_payload())]))
+    data[18 : 18 + 256] = bytes(256)  # the four matrices, behind version, length and a name of six letters
+    (folder / f"{NAME}.sens").write_bytes(bytes(data))
+    view = READER.read(folder).views["0"]
+    assert view.intrinsics == Intrinsics(70, 61, 31, 23, WIDTH, HEIGHT)
+    assert view.depth_intrinsics == Intrinsics(35, 30.5, 15, 11, 32, 24)
+
+
 def test_of_a_cut_sens_the_whole_frames_are_used_and_the_rest_counted(tmp_path):
     folder = write_scene(tmp_path)
     data = sens_bytes([(pose(x), jpeg(), depth_payload()) for x in range(5)])
