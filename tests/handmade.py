@@ -206,7 +206,7 @@ def occlusion_question(uid: str, scene: str, value: str, rng: np.random.Generato
 
 def attachment_question(uid: str, scene: str, count: int, rng: np.random.Generator) -> Row:
     """A table that carries ``count`` of three: a tray, a cup on the tray, a book; the others stand elsewhere."""
-    edges = [{"parent": 1, "child": 9, "kind": "supported_by", "certainty": "possible"}]
+    edges = [{"parent": 8, "child": 9, "kind": "supported_by", "certainty": "possible"}]
     things = {2: "tray", 3: "cup", 4: "book"}
     for child in sorted(things)[:count]:
         edges.append({"parent": 2 if child == 3 else 1, "child": child, "kind": "supported_by", "certainty": "certain"})

@@ -4,11 +4,12 @@ A classifier sees question and options, no picture. It is trained on the questio
 of others. Two readings: (a) with object names replaced by tokens, where nothing but a fault of ours can help; (b) the
 full text, where knowledge of the world may.
 
-The classifier is a conditional logit (McFadden 1974): every choice that a question leaves (an option; for multi-select a
-set of options) gets a score, linear in its features, and the choices of one question compete in a softmax. Features of
-an option: its words and pairs of words, its letter, its length against the others, whether its words are in the
-question, each of these words of the question beside the option's text, and, for directions, how far it is turned
-against each direction that the question states. Weights have a Gaussian prior; fitted by L-BFGS; nothing is drawn.
+The classifier is a conditional logit (McFadden 1974): every choice that a question leaves (an option; for multi-
+select a set of options) gets a score, linear in its features, and the choices of one question compete in a softmax.
+Features of an option: its words and pairs of words, its letter, its length against the others, whether its words are
+in the question, each of these words of the question beside the option's text, and, for directions, how far it is
+turned against each direction that the question states. Weights have a Gaussian prior; fitted by L-BFGS; nothing is
+drawn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -61,8 +62,8 @@ SETTINGS = AuditSettings()
 class Verdict(NamedTuple):
     """What the classifier reached on one type in one reading.
 
-    ``limit`` is the largest accuracy that passes. ``fails`` is true above it, except where the type is exempt, and except
-    where so few questions were asked that a fair die does as well more often than ``standard_errors`` stand for.
+    ``limit`` is the largest accuracy that passes. ``fails`` is true above it, except where the type is exempt, and
+    except where so few questions were asked that a fair die does as well more often than ``standard_errors`` stand for.
     """
 
     category: str
@@ -77,7 +78,7 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         how = "with names replaced" if self.reading == "names_replaced" else "with the full text"
         return (
-            f"{self.category}: words alone, {how}, give {100 * self.accuracy:.1f} % right of {self.questions} questions; "
+            f"words alone, {how}, give {100 * self.accuracy:.1f} % right of {self.questions} questions; "
             f"chance is {100 * self.chance:.1f} %, the limit {100 * self.limit:.1f} %"
         )
 
@@ -198,7 +199,7 @@ def _words(text: str) -> list[str]:
 
 def _grams(text: str) -> list[str]:
     words = _words(text)
-    return words + [f"{one} {other}" for one, other in zip(words, words[1:], strict=False)]
+    return words + [f"{one} {other}" for one, other in pairwise(words)]
 
 
 def _common_words(questions: Sequence[str]) -> frozenset[str]:

@@ -138,8 +138,7 @@ def directions(facts: Facts) -> tuple[Direction, Direction | None]:
     if intervention is None:
         return before, None
     moved = apply(facts, intervention, positions)
-    # An observer turns to face the middle of an orbit from where it now is; every other facing is kept from before.
-    taken_from = moved if _last_step(intervention)["kind"] == "orbit" else positions
+    taken_from = moved if turns_to_face(facts) else positions
     return before, _direction(facts, moved, heading(facts, frame, taken_from), names=names_of(relation, frame))
 
 
@@ -199,6 +198,17 @@ def heading(facts: Facts, frame: Facts, positions: Positions) -> Array:
         raise InputError(f"frame stands at {anchor} and faces {facing}, which facts.objects does not hold")
     faced = binding_matrix(facts)[:3, 3] if facing == "camera" else positions[facing]
     return _unit((faced - positions[anchor])[:2])
+
+
+def turns_to_face(facts: Facts) -> bool:
+    """True if the observer turns, after the change, to what it faces: it does after an orbit.
+
+    Every other facing is kept from before the change.
+    """
+    intervention = facts.get("intervention")
+    while intervention is not None and intervention["kind"] == "sequence":
+        intervention = intervention["steps"][-1]
+    return intervention is not None and intervention["kind"] == "orbit"
 
 
 def binding_matrix(facts: Facts) -> Array:
@@ -312,12 +322,6 @@ def carried_by(facts: Facts, root: int) -> set[int]:
         grew = not level <= found
         found |= level
     return found - {root}
-
-
-def _last_step(intervention: Facts) -> Facts:
-    while intervention["kind"] == "sequence":
-        intervention = intervention["steps"][-1]
-    return intervention
 
 
 # -- distance and occlusion, from their numbers -----------------------------------------------------------------------

@@ -1,0 +1,487 @@
+"""Verification: every answer of a dataset again by a second way, and what does not hold together.
+
+Without the scans: columns against ``source_record_json``, options and letters, pictures, hashes and counts of the
+manifest, and every answer from the facts (:mod:`spacecast.dataset.recompute`). With the scans also: boxes, poses and
+pictures, distances, occlusions and names, measured again from the raw mesh (:mod:`spacecast.dataset.remeasure`).
+Nothing here is trusted because another file of the dataset says so; a changed answer is found even where the manifest
+was changed with it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from spacecast.dataset import recompute
+from spacecast.dataset.audit import audit
+from spacecast.dataset.manifest import counts_of
+from spacecast.dataset.reader import MANIFEST, Benchmark
+from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
+from spacecast.errors import InputError
+from spacecast.files import sha256_of
+
+Progress = Callable[[str, int, int], None]
+TAGS = frozenset({"forgot_attachment", "no_update", "mirrored", "wrong_frame", "wrong_sense", "other"})
+ROLES = {"image", "main_a", "bridge", "main_b"}
+LEVELS = ("L1", "L2", "L3")
+
+
+@dataclass(frozen=True)
+class VerifySettings:
+    """Tolerances: facts are rounded to four places; bounds are those of SEMANTICS, stated a second time."""
+
+    angle_deg: float = 0.05
+    """Between an angle in the facts and the one from rounded centres, at least 0.5 apart."""
+    ambiguity: float = 0.005
+    """The same, for the share of the way to a border."""
+    length_m: float = 1e-3
+    """Between a length in the facts and the one computed."""
+    heading: float = 1e-3
+    """Between the numbers of two unit vectors."""
+    rigid: float = 1e-3
+    """Largest entry of R R^T - I of a pose in the facts."""
+    min_center_distance_m: float = 0.5
+    """Centres that are closer have no certain direction; SEMANTICS 3."""
+    min_facing_m: float = 0.3
+    """Least horizontal distance of a stable facing; SEMANTICS 1."""
+    min_facing_share: float = 0.5
+    """Least horizontal share of a stable facing; SEMANTICS 1."""
+    min_pitch_from_vertical_deg: float = 20.0
+    """A camera that looks closer to straight up or down has no heading; SEMANTICS 1."""
+    max_roll_deg: float = 20.0
+    """A camera whose right axis is farther off horizontal has no heading; SEMANTICS 1."""
+
+
+SETTINGS = VerifySettings()
+
+
+class Finding(NamedTuple):
+    """Something that does not hold.
+
+    Attributes:
+        kind: a stable word for counting: ``answer``, ``columns``, ``picture``, ``hash``, ``text_gives_answer_away`` ...
+        where: the question's uid, or the file, or the category.
+        detail: what was found, in one line.
+    """
+
+    kind: str
+    where: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.where}: {self.detail}"
+
+
+def verify(
+    benchmark: str | Path, roots: Sequence[str | Path] = (), *, progress: Progress | None = None
+) -> list[Finding]:
+    """Everything that is wrong with a dataset; empty if nothing is.
+
+    Args:
+        benchmark: the dataset's folder.
+        roots: folders with the raw scans; without them what only a scan can tell is not looked at.
+        progress: called with (stage, done, total).
+
+    Raises:
+        InputError: the dataset cannot be read at all, or a root holds no scans.
+    """
+    step = progress or (lambda stage, done, total: None)
+    data = Benchmark.open(benchmark)
+    findings = list(dataset_problems(data))
+    total = len(data.rows)
+    for number, row in enumerate(data.rows):
+        step("rows and answers", number, total)
+        findings += row_problems(row)
+        findings += picture_problems(data, row)
+    step("rows and answers", total, total)
+    findings += [
+        Finding("text_gives_answer_away", verdict.category, str(verdict))
+        for verdict in audit(data.rows, progress)
+        if verdict.fails
+    ]
+    if roots:
+        from spacecast.dataset.remeasure import scan_problems
+
+        findings += scan_problems(data, [Path(root) for root in roots], step)
+    return findings
+
+
+# -- the dataset as a whole -------------------------------------------------------------------------------------------
+
+
+def dataset_problems(data: Benchmark) -> Iterator[Finding]:
+    """Hashes and counts of the manifest, files beside the shards, texts of options across rows."""
+    for problem in data.shard_problems():
+        yield Finding("hash", MANIFEST, problem)
+    manifest = data.manifest
+    listed = sum(int(entry.get("rows", 0)) for entry in manifest.get("shards", []))
+    if manifest and listed != len(data.rows):
+        yield Finding("count", MANIFEST, f"its shards have {listed} rows, the files {len(data.rows)}")
+    if "questions" in manifest and manifest["questions"] != len(data.rows):
+        yield Finding("count", MANIFEST, f"says {manifest['questions']} questions, the files have {len(data.rows)}")
+    found = counts_of(data.rows)
+    for name, counts in sorted((manifest.get("counts") or {}).items()):
+        if name in found and counts != found[name]:
+            yield Finding("count", MANIFEST, f"counts.{name} says {counts}, the files have {found[name]}")
+    for name, digest in sorted((manifest.get("evidence") or {}).items()):
+        path = data.path / name
+        if not path.is_file() or sha256_of(path) != digest:
+            yield Finding("hash", name, "the evidence is not there, or is not that of the manifest")
+    yield from _option_texts(data.rows)
+
+
+def _option_texts(rows: Sequence[Row]) -> Iterator[Finding]:
+    """One meaning has one text, within a type and a language, and one text one meaning."""
+    texts: dict[tuple[str, str, str], Counter[str]] = {}
+    places: dict[tuple[str, str, str, str], str] = {}
+    for row in rows:
+        facts = _facts(row)
+        if facts is None or (facts.get("relation") or {}).get("kind") == "attachment":
+            continue
+        language = (facts.get("wording") or {}).get("language", "")
+        for text, option in zip(row.options, facts.get("options") or [], strict=False):
+            key = (row.category, language, str(option.get("value")))
+            texts.setdefault(key, Counter())[text] += 1
+            places.setdefault((*key, text), row.question_uid)
+    for key, counts in sorted(texts.items()):
+        usual = min(counts, key=lambda text: (-counts[text], text))
+        for text in sorted(set(counts) - {usual}):
+            yield Finding(
+                "options", places[(*key, text)], f"{key[2]!r} reads {text!r} here and {usual!r} elsewhere in {key[0]}"
+            )
+
+
+# -- one row ----------------------------------------------------------------------------------------------------------
+
+
+def row_problems(row: Row) -> list[Finding]:
+    """What does not hold in one row, pictures apart."""
+    found = [Finding(kind, row.question_uid, detail) for kind, detail in _columns(row)]
+    facts = _facts(row)
+    if facts is None:
+        return [*found, Finding("facts", row.question_uid, "source_record_json holds no facts")]
+    try:
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in _options(row, facts)]
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in _views(row, facts)]
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in facts_problems(facts)]
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in _answer(row, facts)]
+    except InputError as error:
+        found.append(Finding("facts", row.question_uid, str(error)))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        found.append(Finding("facts", row.question_uid, f"garbled: {type(error).__name__} {error}"))
+    return found
+
+
+def _facts(row: Row) -> dict[str, Any] | None:
+    try:
+        return row.facts
+    except InputError:
+        return None
+
+
+def _columns(row: Row) -> Iterator[tuple[str, str]]:
+    try:
+        record = json.loads(row.source_record_json)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        yield "columns", "source_record_json is no JSON object"
+        record = {}
+    for column in fields(row):
+        if column.name == "source_record_json" or not record:
+            continue
+        value = getattr(row, column.name)
+        stored = record.get(column.name)
+        if (list(value) if isinstance(value, tuple) else value) != stored:
+            yield "columns", f"{column.name} is {value!r}, source_record_json says {stored!r}"
+    if not row.question.strip():
+        yield "columns", "the question is empty"
+    if row.type != row.question_type:
+        yield "columns", f"type {row.type!r} and question_type {row.question_type!r} differ"
+    if row.level not in LEVELS:
+        yield "columns", f"level is {row.level!r}"
+    if row.option_labels != tuple(LETTERS[: len(row.options)]):
+        yield "options", f"{len(row.options)} options have the letters {list(row.option_labels)}"
+    if len(row.options) < 2 or not all(text.strip() for text in row.options):
+        yield "options", f"too few, or an empty one: {list(row.options)}"
+    if len({text.strip().casefold() for text in row.options}) < len(row.options):
+        yield "options", f"two read the same: {list(row.options)}"
+    if not row.answer or not set(row.answer) <= set(row.option_labels) or list(row.answer) != sorted(set(row.answer)):
+        yield "answer", f"{list(row.answer)} is no choice of {list(row.option_labels)}"
+    if len(row.answer) > 1 and not row.multi_select:
+        yield "answer", f"{list(row.answer)} for a single choice"
+
+
+def _options(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    options = facts["options"]
+    if [option["text"] for option in options] != list(row.options):
+        yield "options", f"the row shows {list(row.options)}, the facts {[option['text'] for option in options]}"
+    if len(options) != len(row.option_labels):
+        return
+    unknown = sorted({str(option["tag"]) for option in options} - TAGS - {"None"})
+    if unknown:
+        yield "options", f"tags {unknown} are not known"
+    right = [label for label, option in zip(row.option_labels, options, strict=True) if option["tag"] is None]
+    if right != list(row.answer):
+        yield "answer", f"{list(row.answer)}, but the options without a tag are {right}"
+    values = [option["value"] for label, option in zip(row.option_labels, options, strict=True) if label in row.answer]
+    if values != list(row.correct_values):
+        yield "answer", f"correct_values {list(row.correct_values)}, but {list(row.answer)} mean {values}"
+    if len({option["value"] for option in options}) < len(options):
+        yield "options", "two mean the same"
+    kind = facts["relation"]["kind"]
+    if kind == "direction":
+        names = recompute.names_of(facts["relation"], facts["frame"])
+        places = sorted(names.index(option["value"]) for option in options if option["value"] in names)
+        if len(places) != 4 or any(b - a != 2 for a, b in pairwise(places)):
+            yield "options", f"{[option['value'] for option in options]} are not four directions 90 degrees apart"
+    if kind == "attachment" and facts["wording"]["language"] == "en":
+        labels = {str(item["id"]): item["label"] for item in facts["objects"]}
+        for option in options:
+            if labels.get(str(option["value"])) != option["text"]:
+                yield (
+                    "options",
+                    f"{option['text']!r} stands for object {option['value']}, {labels.get(option['value'])!r}",
+                )
+
+
+def _views(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    names = [row.image_name, *row.auxiliary_image_names]
+    if facts["schema"] != FACTS_SCHEMA:
+        yield "facts", f"schema is {facts['schema']!r}, not {FACTS_SCHEMA!r}"
+    if [view["name"] for view in facts["views"]] != names or [v["role"] for v in facts["views"]] != list(
+        row.image_roles
+    ):
+        yield "views", f"the row shows {names}, the facts {[view['name'] for view in facts['views']]}, or roles differ"
+    if list(row.image_paths) != [f"{row.dataset}/{row.scene_id}/{name}" for name in names]:
+        yield "views", f"image_paths are {list(row.image_paths)}"
+    if not set(row.image_roles) <= ROLES or len(set(names)) < len(names):
+        yield "views", f"roles {list(row.image_roles)} of {names}"
+    by_role = {role: [n for n, r in zip(names, row.image_roles, strict=False) if r == role] for role in sorted(ROLES)}
+    mains = [[name] if name else [] for name in (row.main_image_a_name, row.main_image_b_name)]
+    if [by_role["main_a"], by_role["main_b"]] != mains or by_role["bridge"] != list(row.bridge_view_names):
+        yield "views", "main and bridge views do not agree with image_roles"
+    for view in facts["views"]:
+        matrix = recompute.matrix_of(view)
+        off = np.abs(matrix[:3, :3] @ matrix[:3, :3].T - np.eye(3)).max()
+        if not np.isfinite(matrix).all() or off > SETTINGS.rigid or np.linalg.det(matrix[:3, :3]) < 0:
+            yield "views", f"the pose of {view['name']} is not rigid"
+    intervention, relation = facts.get("intervention"), facts["relation"]
+    unchanged = None if intervention is None else relation["before"]["value"] == relation["after"]["value"]
+    if row.relation_unchanged is not unchanged:
+        yield "columns", f"relation_unchanged is {row.relation_unchanged}, the facts say {unchanged}"
+    if facts["wording"]["language"] == "en":
+        said = " ".join([row.question, *row.options]).lower()
+        for item in facts["objects"]:
+            if is_named(item) and item["label"].lower() not in said:
+                yield "text", f"names no {item['label']!r} ({', '.join(item['roles'])})"
+        if facts["camera_compass"] is not None and str(facts["camera_compass"]) not in said.replace("-", ""):
+            yield "text", f"does not say that the camera faces {facts['camera_compass']}"
+
+
+UNNAMED_ROLES = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})
+
+
+def is_named(item: Mapping[str, Any]) -> bool:
+    """True if an object of the facts is there because the text names it: it has a role that is not only geometry."""
+    return bool(set(item["roles"]) - UNNAMED_ROLES)
+
+
+def picture_problems(data: Benchmark, row: Row) -> list[Finding]:
+    """Pictures that are not there, cannot be decoded, or have another size than the facts say."""
+    try:
+        pictures = data.pictures(row.question_uid)
+        sizes = [(view["width"], view["height"]) for view in row.facts["views"]]
+    except (InputError, KeyError, TypeError) as error:
+        return [Finding("picture", row.question_uid, str(error))]
+    found = []
+    for picture, size in zip(pictures, sizes, strict=False):
+        try:
+            image = Image.open(io.BytesIO(picture.encoded))
+            image.load()
+        except (OSError, ValueError, SyntaxError) as error:
+            found.append(Finding("picture", row.question_uid, f"{picture.name} cannot be decoded: {error}"))
+            continue
+        if image.size != size:
+            found.append(
+                Finding("picture", row.question_uid, f"{picture.name} has {image.size} pixels, the facts say {size}")
+            )
+        if image.format not in ("JPEG", "PNG"):
+            found.append(Finding("picture", row.question_uid, f"{picture.name} is {image.format}, not JPEG or PNG"))
+    return found
+
+
+# -- facts ------------------------------------------------------------------------------------------------------------
+
+
+def _answer(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The answer again, and the relation before and after."""
+    solved = recompute.solve(facts)
+    relation = facts["relation"]
+    for moment, value in (("before", solved.before), ("after", solved.after)):
+        stored = (relation.get(moment) or {}).get("value")
+        computed = list(value) if isinstance(value, tuple) else value
+        if value is not None and stored != computed:
+            yield "answer", f"relation.{moment} is {stored!r}, computed again {computed!r}"
+    values = [option["value"] for option in facts["options"]]
+    if len(values) == len(row.option_labels):
+        letters = recompute.letters_of(row.option_labels, values, solved.answer, kind=relation["kind"])
+        if letters != row.answer:
+            yield "answer", f"{list(row.answer)}, computed again {list(letters)}"
+    twin = facts.get("twin")
+    if twin is not None and twin["value"] != relation["before"]["value"]:
+        yield "twin", f"its answer is {twin['value']!r}, before the change it is {relation['before']['value']!r}"
+
+
+def facts_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Facts that contradict one another, or that no certain answer has: (kind, detail)."""
+    for item in facts["objects"]:
+        low, high = np.array(item["aabb"]["min"], float), np.array(item["aabb"]["max"], float)
+        middle = np.array(item["center_in_world"], float)
+        if (low > high).any() or np.abs((low + high) / 2.0 - middle).max() > SETTINGS.length_m:
+            yield "facts", f"object {item['id']}: its centre is not the middle of its box"
+    if len({item["id"] for item in facts["objects"]}) < len(facts["objects"]):
+        yield "facts", "one object is there twice"
+    relation = facts["relation"]
+    yield from _intervention_problems(facts)
+    if relation["kind"] == "direction":
+        yield from _direction_problems(facts)
+    elif relation["kind"] == "distance":
+        for moment in ("before", "after"):
+            if relation.get(moment):
+                distance_m = float(relation[moment]["distance_m"])
+                margin = recompute.distance_margin_m(distance_m)
+                least = recompute.SETTINGS.min_distance_to_border_m
+                if distance_m < recompute.SETTINGS.min_distance_m - 1e-4 or margin < least - 1e-4:
+                    yield "not_certain", f"{distance_m:.3f} m is {margin:.3f} m from a border of the bins, or too near"
+    elif relation["kind"] == "attachment":
+        carried = sorted(recompute.carried_by(facts, int(relation["target"])))
+        if relation["before"].get("carried") != carried:
+            yield "answer", f"carried is {relation['before'].get('carried')}, along the edges {carried}"
+        yield from _possible_edges(facts, {int(relation["target"]), *carried})
+
+
+def _direction_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    relation, frame = facts["relation"], facts["frame"]
+    before, after = recompute.directions(facts)
+    for moment, found in (("before", before), ("after", after)):
+        stored = relation.get(moment)
+        if found is None or not stored:
+            continue
+        off = abs((float(stored["angle_deg"]) - found.angle_deg + 180.0) % 360.0 - 180.0)
+        if off > SETTINGS.angle_deg or abs(float(stored["ambiguity"]) - found.ambiguity) > SETTINGS.ambiguity:
+            yield (
+                "facts",
+                (
+                    f"relation.{moment}: angle {stored['angle_deg']}, ambiguity {stored['ambiguity']}; "
+                    f"computed again {found.angle_deg:.4f}, {found.ambiguity:.4f}"
+                ),
+            )
+        if found.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
+            yield "not_certain", f"{moment} the change: {found.value} with ambiguity {found.ambiguity:.3f}"
+    positions = recompute.centers(facts)
+    moved = recompute.apply(facts, facts["intervention"], positions) if facts.get("intervention") else positions
+    used = moved if recompute.turns_to_face(facts) else positions
+    forward = recompute.heading(facts, frame, used)
+    if np.abs(forward - np.array(frame["heading_in_world"], float)).max() > SETTINGS.heading:
+        yield "facts", f"heading_in_world is {frame['heading_in_world']}, computed again {forward.round(4).tolist()}"
+    if frame["kind"] == "camera" or facts["camera_compass"] is not None or frame.get("facing") == "camera":
+        yield from _camera_problems(recompute.binding_matrix(facts))
+    if frame["kind"] == "object":
+        faced = recompute.binding_matrix(facts)[:3, 3] if frame["facing"] == "camera" else used[frame["facing"]]
+        vector = faced - used[frame["anchor"]]
+        flat, full = float(np.hypot(vector[0], vector[1])), float(np.linalg.norm(vector))
+        if flat < SETTINGS.min_facing_m - 1e-3 or flat < SETTINGS.min_facing_share * full - 1e-3:
+            yield "not_certain", f"the facing is not stable: {flat:.2f} m apart on the floor plan, {full:.2f} m in all"
+    for place in (positions, moved) if facts.get("intervention") else (positions,):
+        ends = [place[int(relation[end])][:2] for end in ("target", "reference")]
+        if np.linalg.norm(ends[0] - ends[1]) < SETTINGS.min_center_distance_m - 1e-3:
+            yield "not_certain", f"the centres are {np.linalg.norm(ends[0] - ends[1]):.2f} m apart"
+    target, reference = int(relation["target"]), int(relation["reference"])
+    if target in recompute.carried_by(facts, reference) or reference in recompute.carried_by(facts, target):
+        yield "not_certain", "one carries the other"
+    yield from _compass_problems(facts, positions, moved, before, after)
+
+
+def _compass_problems(
+    facts: Mapping[str, Any],
+    positions: recompute.Positions,
+    moved: recompute.Positions,
+    before: recompute.Direction,
+    after: recompute.Direction | None,
+) -> Iterator[tuple[str, str]]:
+    """The stated heading of the camera, and whether it leads a reader astray."""
+    stated = facts["camera_compass"]
+    if stated is None:
+        if facts["frame"]["kind"] == "world":
+            yield "facts", "a compass question without camera_compass"
+        return
+    true = recompute.compass_of(recompute.camera_forward(recompute.binding_matrix(facts)))
+    if stated != true:
+        yield "facts", f"camera_compass is {stated!r}, the camera faces {true!r}"
+        return
+    if facts["frame"]["kind"] != "world":
+        return
+    target, reference = int(facts["relation"]["target"]), int(facts["relation"]["reference"])
+    seen = positions[target] - positions[reference]
+    readings = [("before", recompute.as_stated(facts, seen), before)]
+    if after is not None:
+        # What turns with the picture is the layout; what the text gives in compass words does not turn with it.
+        shown = moved[target] - moved[reference]
+        layout = facts["intervention"]["kind"] == "rotate_layout"
+        read = recompute.as_stated(facts, shown) if layout else recompute.as_stated(facts, seen, shown - seen)
+        readings.append(("after", read, after))
+    for moment, read, truth in readings:
+        if read.value != truth.value or read.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
+            yield (
+                "not_certain",
+                (
+                    f"{moment} the change: {truth.value}, but {read.value} with ambiguity {read.ambiguity:.2f} for one who "
+                    "takes the stated heading for the true one"
+                ),
+            )
+
+
+def _camera_problems(world_from_camera: np.ndarray) -> Iterator[tuple[str, str]]:
+    right, down, forward = world_from_camera[:3, :3].T
+    pitch = np.degrees(np.arccos(min(1.0, abs(float(forward[2])))))
+    roll = np.degrees(np.arcsin(min(1.0, abs(float(right[2])))))
+    if pitch <= SETTINGS.min_pitch_from_vertical_deg or roll > SETTINGS.max_roll_deg or down[2] > 0:
+        yield "not_certain", f"the camera has no heading: {pitch:.0f} degrees from the vertical, rolled by {roll:.0f}"
+
+
+def _intervention_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    intervention = facts.get("intervention")
+    if intervention is None:
+        if facts["relation"].get("after") is not None:
+            yield "facts", "there is an answer after a change, and no change"
+        return
+    positions = recompute.centers(facts)
+    steps = intervention["steps"] if intervention["kind"] == "sequence" else [intervention]
+    for step in steps:
+        if "object" in step:
+            subtree = {int(step["object"]), *recompute.carried_by(facts, int(step["object"]))}
+            stored = step.get("removed" if step["kind"] == "remove" else "moved")
+            if stored is None or set(stored) != subtree:
+                yield "facts", f"the intervention takes {stored}, along the edges {sorted(subtree)}"
+            yield from _possible_edges(facts, subtree)
+        if step["kind"] == "move":
+            vector = recompute.move_vector(facts, step, positions)
+            if np.abs(vector - np.array(step["vector_in_world"], float)).max() > SETTINGS.length_m:
+                yield "facts", f"vector_in_world is {step['vector_in_world']}, in words {vector.round(4).tolist()}"
+        positions = recompute.apply(facts, step, positions)
+
+
+def _possible_edges(facts: Mapping[str, Any], subtree: set[int]) -> Iterator[tuple[str, str]]:
+    for edge in facts["attachment"]:
+        if edge["certainty"] != "certain" and (edge["parent"] in subtree) != (edge["child"] in subtree):
+            yield "not_certain", f"a possible edge joins {edge['parent']} and {edge['child']}, of which one moves"
