@@ -234,4 +234,4 @@ def by_number(names: Sequence[str]) -> list[str]:
     """Names sorted with their digits as numbers: 2 before 10."""
     import re
 
-    return sorted(names, key=lambda name: [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)])
+    return sorted(names, key=lambda name: [int(p) if p.isdecimal() else p for p in re.split(r"(\d+)", name)])
