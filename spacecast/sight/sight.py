@@ -57,8 +57,13 @@ class Part(NamedTuple):
     blocks: tuple[tuple[int, NDArray[np.int64] | None], ...]
     """Where vertices come from, in order: (object id, None for all of its vertices), or (-1, numbers in the rest)."""
 
+    in_place: bool
+    """True if the part's frame is the world."""
+
     def from_camera(self, camera: Camera) -> Transform:
         """The camera in the part's frame."""
+        if self.in_place:
+            return camera.world_from_camera
         return self.world_from_part.inverse() @ camera.world_from_camera
 
     def window(self, camera: Camera) -> Window:
@@ -129,6 +134,10 @@ class Sight:
     def image_and_crops(self, camera: Camera, threads: int = 0) -> tuple[IdImage, dict[int, Crop]]:
         """The id image, and the objects that were cast alone for it (none where the whole mesh was cast)."""
         crops: dict[int, Crop] = {}
+        if len(self.parts) == 1:
+            (part,) = self.parts
+            hits = part.cast(camera, Window.of(camera.intrinsics), threads)
+            return IdImage(part.ids[hits.face], hits.t), crops
         shape = (camera.intrinsics.height, camera.intrinsics.width)
         image = IdImage(np.full(shape, NO_HIT, np.int32), np.full(shape, np.inf, np.float32))
         for part, window, hits, nearer in self.layers(camera, threads):
@@ -221,7 +230,7 @@ def _object_part(item: SceneObject) -> Part:
     ids = np.full(rays.face_count + 1, item.id, dtype=np.int32)
     ids[-1] = NO_HIT
     bounds = np.stack([item.shape.aabb.min, item.shape.aabb.max]).astype(np.float64)
-    return Part(rays, item.world_from_object, ids, bounds, ((item.id, None),))
+    return Part(rays, item.world_from_object, ids, bounds, ((item.id, None),), item.is_in_place)
 
 
 def _merged(objects: list[SceneObject], scene: Scene, rest_faces: NDArray[np.int64] | None) -> Part:
@@ -240,7 +249,7 @@ def _merged(objects: list[SceneObject], scene: Scene, rest_faces: NDArray[np.int
         np.array([*(o.id for o in objects), NO_OBJECT, NO_HIT], dtype=np.int32), [*(len(t) for t in triangles), 1]
     )
     blocks = (*((o.id, None) for o in objects), (NO_OBJECT, used.astype(np.int64)))
-    return Part(rays, _WORLD, ids, _bounds(rays.vertices), blocks)
+    return Part(rays, _WORLD, ids, _bounds(rays.vertices), blocks, True)
 
 
 def _bounds(vertices: NDArray[np.float32]) -> Array:
