@@ -66,7 +66,7 @@ def test_being_cut_by_the_frame_is_not_occlusion() -> None:
 
 
 def test_a_little_behind_is_neither() -> None:
-    context = context_of(half_wall(-0.72))
+    context = context_of(half_wall(-0.71))
     share = occlusion(context.scene, 1, view=context.view("0")).numbers["blocked"]
     assert 0.03 < share < 0.10
     assert 1 not in asked(context)
