@@ -48,7 +48,7 @@ class SceneColors(NamedTuple):
     of_rest: NDArray[np.uint8]
 
     @classmethod
-    def of_scan(cls, scan: Scan) -> SceneColors:
+    def from_scan(cls, scan: Scan) -> SceneColors:
         """The colours of ``Scene.from_scan(scan)`` and of every state made from it."""
         order = np.argsort(scan.instance_ids, kind="stable")
         ids, starts = np.unique(scan.instance_ids[order], return_index=True)

@@ -29,7 +29,7 @@ def painted(scan: Scan, color_of: dict[int, tuple[int, int, int]]) -> Scan:
 def test_each_object_is_seen_in_its_own_colour(scan: Scan) -> None:
     red_chair = painted(scan, {3: (200, 0, 0), 0: (0, 200, 0)})
     scene = Scene.from_scan(red_chair)
-    image = picture(scene, CAMERA, SceneColors.of_scan(red_chair), supersample=1)
+    image = picture(scene, CAMERA, SceneColors.from_scan(red_chair), supersample=1)
     ids = sight_of(scene).id_image(CAMERA).ids
     for object_id, channel in ((3, 0), (0, 1)):
         pixels = image[ids == object_id].astype(int)
@@ -60,7 +60,7 @@ def test_holes_have_the_background(scan: Scan) -> None:
 
 
 def test_a_picture_made_in_strips_is_the_picture(scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene, colors = Scene.from_scan(scan), SceneColors.of_scan(scan)
+    scene, colors = Scene.from_scan(scan), SceneColors.from_scan(scan)
     whole = picture(scene, CAMERA, colors)
     monkeypatch.setattr("spacecast.sight.pictures.SETTINGS", replace(SETTINGS, rays_at_once=2000))
     assert (picture(scene, CAMERA, colors) == whole).mean() > 0.999
@@ -75,7 +75,7 @@ def test_a_state_keeps_its_colours_where_it_goes(scan: Scan) -> None:
         objects={i: replace(o, world_from_object=moved) if i == 3 else o for i, o in scene.objects.items()},
         rest=scene.rest.without({3}),
     )
-    image = picture(state, CAMERA, SceneColors.of_scan(red_chair), supersample=1)
+    image = picture(state, CAMERA, SceneColors.from_scan(red_chair), supersample=1)
     chair = sight_of(state).id_image(CAMERA).ids == 3
     assert chair.sum() > 50
     is_red = (image[..., 0] > 120) & (image[..., 1] == 0)

@@ -112,7 +112,7 @@ def test_a_picture_of_the_mesh_lies_on_the_photo_to_a_pixel_or_two(scan: Scan, s
     load = scan.views[name].load_color
     assert load is not None
     photo = np.asarray(Image.fromarray(load()).resize(size, Image.Resampling.BOX), dtype=np.float64).mean(axis=2)
-    drawn = picture(scene, camera, SceneColors.of_scan(scan), supersample=1).astype(np.float64).mean(axis=2)
+    drawn = picture(scene, camera, SceneColors.from_scan(scan), supersample=1).astype(np.float64).mean(axis=2)
     edges = [ndimage.gaussian_gradient_magnitude(image, 2.0)[16:-16, 16:-16] for image in (photo, drawn)]
     inner = edges[1][24:-24, 24:-24]
     score = {}
