@@ -442,13 +442,8 @@ def _compass_problems(
         readings.append(("after", read, after))
     for moment, read, truth in readings:
         if read.value != truth.value or read.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
-            yield (
-                "not_certain",
-                (
-                    f"{moment} the change: {truth.value}, but {read.value} with ambiguity {read.ambiguity:.2f} for one who "
-                    "takes the stated heading for the true one"
-                ),
-            )
+            misled = f"{read.value} (ambiguity {read.ambiguity:.2f}) if the stated heading is taken for the true one"
+            yield "not_certain", f"{moment} the change: {truth.value}, but {misled}"
 
 
 def _camera_problems(world_from_camera: np.ndarray) -> Iterator[tuple[str, str]]:

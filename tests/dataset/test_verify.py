@@ -262,7 +262,7 @@ def test_a_stated_heading_that_leads_astray_is_found() -> None:
 
     row = changed(row, edit, question="The camera looks north. Where is the chair from the bed?")
     found = [f.detail for f in row_problems(row) if f.kind == "not_certain"]
-    assert any("takes the stated heading for the true one" in detail for detail in found)
+    assert any("the stated heading is taken for the true one" in detail for detail in found)
 
 
 def test_counts_that_differ_are_found(clean, tmp_path) -> None:
