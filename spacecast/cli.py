@@ -51,12 +51,13 @@ class Scene:
         from spacecast.report.console import print_scene
         from spacecast.scene import Scene as SceneValue
 
-        scene = SceneValue.from_scan(_open(self.root, self.scene))
+        scan = _open(self.root, self.scene)
+        scene = SceneValue.from_scan(scan)
         print_scene(scene)
         if self.picture:
-            from spacecast.sight import map_picture
+            from spacecast.sight import SceneColors, map_picture
 
-            _save_picture(map_picture(scene), self.picture)
+            _save_picture(map_picture(scene, SceneColors.from_scan(scan), names=True), self.picture)
         return 0
 
 
@@ -170,11 +171,12 @@ class Ask:
         scene = SceneValue.from_scan(scan)
         print_answer(scene, self.relation.answer(scan, scene))
         if self.picture:
-            from spacecast.sight import Camera, map_picture, picture
+            from spacecast.sight import SceneColors, map_picture, picture
 
+            colors = SceneColors.from_scan(scan)
             view = getattr(self.relation, "view", None)
-            camera = Camera(scan.view(view).world_from_camera, scan.view(view).intrinsics) if view else None
-            _save_picture(picture(scene, camera) if camera else map_picture(scene), self.picture)
+            pixels = picture(scene, scan.view(view), colors) if view else map_picture(scene, colors, names=True)
+            _save_picture(pixels, self.picture)
         return 0
 
 
