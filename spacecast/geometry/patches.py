@@ -83,13 +83,29 @@ def plan_matches(cells: ArrayLike, faces: ArrayLike, *, radius_m: float, below_m
     return Matches(cell[fits], face[fits], above[fits])
 
 
-def hull_m2(plan: ArrayLike) -> float:
-    """Area of the convex hull of points (n, 2), square metres; 0 for fewer than three.
+def hull_m2(plan: ArrayLike, *, margin_m: float = 0.0) -> float:
+    """Area of the convex hull of points (n, 2), square metres, widened by a margin all round.
+
+    With a margin r the area is area + perimeter r + pi r^2 (Steiner), so that a row of points and a single point have
+    one too.
+    """
+    where = np.asarray(plan, dtype=np.float64).reshape(-1, 2)
+    if not len(where):
+        return 0.0
+    hull = shapely.convex_hull(shapely.linestrings(where) if len(where) > 1 else shapely.points(where[0]))
+    if not margin_m:
+        return float(shapely.area(hull))
+    around = float(shapely.length(hull)) * (2.0 if shapely.get_dimensions(hull) == 1 else 1.0)
+    return float(shapely.area(hull)) + around * margin_m + np.pi * margin_m**2
+
+
+def hull_corners(plan: ArrayLike) -> Array:
+    """(k, 2) corners of the convex hull of points (n, 2), n at least 1; fewer than three where it has no area.
 
     Of a line through the points, since one line is made many times as fast as many points.
     """
     where = np.asarray(plan, dtype=np.float64).reshape(-1, 2)
-    return float(shapely.area(shapely.convex_hull(shapely.linestrings(where)))) if len(where) > 2 else 0.0
+    return where if len(where) < 3 else shapely.get_coordinates(shapely.convex_hull(shapely.linestrings(where)))
 
 
 def nearest_heights(matches: Matches, which: ArrayLike, count: int) -> Array:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import networkx as nx
 import numpy as np
 
+from spacecast.scene.contact import SETTINGS as CONTACT
 from spacecast.scene.contact import affixing, carrying, containing, has_bottom, near
 from spacecast.scene.support import Ground, Support
 from spacecast.scene.surface import Surface
@@ -89,6 +90,11 @@ class _State:
         """True if it is so far above the floor that it cannot stand on one that the scan does not show."""
         return self.ground.clearance_m(self.surfaces[child]) > SETTINGS.min_clearance_m
 
+    def is_upright_and_flat(self, child: int) -> bool:
+        """True for what has the form of things on walls: a screen, a board, a guitar."""
+        across, depth, height = self.objects[child].obb.size
+        return bool(depth <= CONTACT.max_depth_ratio * min(across, height))
+
     def bearing(self, parent: int) -> Kind:
         return "resting_on_soft_surface" if self.has("soft", parent) else "supported_by"
 
@@ -129,7 +135,9 @@ def _final_supports(state: _State, edges: Edges) -> dict[int, Support]:
     borne = {child for (_, child), edge in edges.items() if edge.score > 0.0}
     supports = {}
     for child, support in state.supports.items():
-        hangs = state.has("fixture", child) or (child not in borne and state.is_high(child))
+        hangs = state.has("fixture", child) or (
+            child not in borne and state.is_high(child) and state.is_upright_and_flat(child)
+        )
         no = child in held or (support.kind == "wall" and not hangs)
         supports[child] = Support("none") if no else support
     return supports
@@ -156,11 +164,13 @@ def _borne(state: _State) -> dict[tuple[int, int], Edge]:
         one, other = state.surfaces[child], state.surfaces[parent]
         inside = containing(one, other)
         tight, loose = carrying(one, other, soft=state.has("soft", parent))
-        if inside.holds:
+        rests = tight is not None and tight.holds
+        sinks_in = rests and state.has("soft", parent)  # a pillow before the headboard lies on the bed, not in it
+        if inside.holds and not sinks_in:
             kind: Kind = "affixed_to" if state.has("fixture", child) else "contained_in"  # built in, or put in
             sure = not state.stands(child) or has_bottom(inside, tight)
             found[parent, child] = Edge(kind, "certain" if sure else "possible", inside.score)
-        elif tight is not None and tight.holds:
+        elif tight is not None and rests:
             found[parent, child] = Edge(state.bearing(parent), "certain", tight.score)
         elif loose is not None and loose.holds:
             found[parent, child] = Edge(state.bearing(parent), "possible", loose.score)

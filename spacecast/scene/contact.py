@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from spacecast.geometry.patches import Matches, hull_m2, nearest_heights, plan_matches
-from spacecast.scene.surface import Surface
+from spacecast.scene.surface import CELL_MARGIN_M, Surface
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,8 @@ def _carrying(
     base = cells[:, 2] <= height + below
     held = base & touching
     contact = float(held.sum() / base.sum()) if base.any() else 0.0
-    hull = hull_m2(cells[held, :2]) / child.plan_m2 if child.plan_m2 > 0.0 else 0.0
+    # A cell stands for 0.04 of surface: both hulls are widened by half of it, so that a narrow thing has a base too.
+    hull = hull_m2(cells[held, :2], margin_m=CELL_MARGIN_M) / child.wide_plan_m2
     lower = float(child.areas[child.points[:, 2] < height - SETTINGS.lower_m].sum() / child.area_m2)
     holds = (
         contact >= run.min_contact and hull >= (run.min_hull_soft if soft else run.min_hull) and lower <= run.max_lower

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from spacecast.errors import InputError
@@ -16,6 +15,7 @@ from spacecast.frames import Array, Transform
 from spacecast.geometry.boxes import AxisBox, OrientedBox, axis_box, box_mesh, is_degenerate, oriented_box
 from spacecast.geometry.clusters import is_scattered
 from spacecast.geometry.hulls import plan_hull
+from spacecast.geometry.patches import hull_corners
 from spacecast.scan import Instance
 from spacecast.scene.support import Support
 from spacecast.scene.surface import Surface
@@ -83,7 +83,9 @@ class Shape:
             found.add("scattered")
         if len(points) < SETTINGS.min_vertices:
             found.add("few_vertices")
-        if max(plain.obb.size) < SETTINGS.min_largest_side_m:
+        # An upright box's sides are at least those along the axes over sqrt(2): most need no other box.
+        bound = SETTINGS.min_largest_side_m
+        if max(plain.aabb.size) < bound * np.sqrt(2.0) and max(plain.obb.size) < bound:
             found.add("small")
         if lost_share > SETTINGS.max_lost_share:
             found.add("shares_vertices")
@@ -106,12 +108,12 @@ class Shape:
     @cached_property
     def obb(self) -> OrientedBox:
         """Smallest upright box, in object coordinates."""
-        return oriented_box(self.vertices)
+        return oriented_box(self.prism)
 
     @cached_property
     def footprint(self) -> Any:
         """Plan hull (shapely), in object coordinates."""
-        return plan_hull(self.vertices)
+        return plan_hull(self.prism)
 
     @cached_property
     def mean(self) -> Array:
@@ -120,19 +122,15 @@ class Shape:
 
     @cached_property
     def prism(self) -> Array:
-        """(2 k, 3) corners of the footprint at the lowest and the highest height: the same boxes under any yaw."""
-        plan = shapely.get_coordinates(self.footprint)
-        return np.concatenate([np.column_stack([plan, np.full(len(plan), z)]) for z in self.aabb_heights])
+        """(2 k, 3) corners of the plan hull at the lowest and the highest height: the same boxes under any yaw."""
+        plan = hull_corners(self.vertices[:, :2])
+        heights = (float(self.vertices[:, 2].min()), float(self.vertices[:, 2].max()))
+        return np.concatenate([np.column_stack([plan, np.full(len(plan), z)]) for z in heights])
 
     @cached_property
     def surface(self) -> Surface:
         """Samples of the faces without mask leaks, in object coordinates: what attachment is read from."""
         return Surface.of(self.vertices, self.faces)
-
-    @property
-    def aabb_heights(self) -> tuple[float, float]:
-        """Lowest and highest height, in object coordinates."""
-        return float(self.aabb.min[2]), float(self.aabb.max[2])
 
 
 def _nothing_known(_: int) -> Support | None:

@@ -32,6 +32,8 @@ class SurfaceSettings:
 
 
 SETTINGS = SurfaceSettings()
+CELL_MARGIN_M = SETTINGS.lower_cell_m / 2.0
+"""How far a cell of the lower surface reaches around its sample (own)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,11 @@ class Surface:
     def plan_m2(self) -> float:
         """Area of the plan hull."""
         return hull_m2(self.points[:, :2])
+
+    @cached_property
+    def wide_plan_m2(self) -> float:
+        """Area of the plan hull, widened by half a cell all round."""
+        return hull_m2(self.points[:, :2], margin_m=CELL_MARGIN_M)
 
     @cached_property
     def hull_planes(self) -> Array | None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacecast.geometry.patches import hull_m2, lowest_per_cell, nearest_heights, plan_matches
+from spacecast.geometry.patches import hull_corners, hull_m2, lowest_per_cell, nearest_heights, plan_matches
 
 
 def test_lowest_of_four_cells() -> None:
@@ -69,3 +69,15 @@ def test_hull_area() -> None:
     assert hull_m2([[0, 0], [1, 1], [2, 2]]) == 0.0
     assert hull_m2([[0, 0], [1, 1]]) == 0.0
     assert hull_m2(np.zeros((0, 2))) == 0.0
+    # Widened by 0.5: sides of 2 and 3 grow by strips of 0.5 and four quarters of a disc.
+    assert hull_m2([[0, 0], [2, 0], [2, 3], [0, 3]], margin_m=0.5) == pytest.approx(6 + 10 * 0.5 + np.pi * 0.25)
+    assert hull_m2([[0, 0], [1, 0], [2, 0]], margin_m=0.5) == pytest.approx(2.0 + np.pi * 0.25)
+    assert hull_m2([[7, 7]], margin_m=0.5) == pytest.approx(np.pi * 0.25)
+    assert hull_m2([[7, 7], [7, 7], [7, 7]], margin_m=0.5) == pytest.approx(np.pi * 0.25)
+
+
+def test_hull_corners() -> None:
+    corners = hull_corners([[0, 0], [2, 0], [1, 0.5], [2, 3], [0, 3], [1, 1]])
+    assert {tuple(c) for c in corners.tolist()} == {(0, 0), (2, 0), (2, 3), (0, 3)}
+    assert {tuple(c) for c in hull_corners([[0, 0], [1, 1], [2, 2]]).tolist()} == {(0, 0), (2, 2)}
+    assert hull_corners([[1, 2]]).tolist() == [[1, 2]]
