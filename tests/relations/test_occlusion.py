@@ -8,7 +8,7 @@ from spacecast.frames import Intrinsics, Transform
 from spacecast.geometry.boxes import box_mesh
 from spacecast.relations.occlusion import Occluder, occluders, occlusion, pairwise_occlusion
 from spacecast.scan import Instance, View
-from spacecast.scene import LabelledBox, Scene, SceneObject, Shape
+from spacecast.scene import LabelledBox, RestMesh, Scene, SceneObject, Shape
 from spacecast.sight import Camera
 
 NORTH = Transform("world", "camera", np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]), np.zeros(3))
@@ -143,6 +143,28 @@ def test_holes_around_a_target_are_uncertain_unless_there_is_sensor_depth() -> N
     for scene, seen_from, reasons in ((alone, CAMERA, ("holes",)), (alone, view, ()), (before_a_wall, CAMERA, ())):
         answer = occlusion(scene, "table", view=seen_from)
         assert (answer.value, answer.reasons) == ("not occluded", reasons)
+
+
+def test_faces_without_a_label_hide_like_everything_else() -> None:
+    vertices, faces = box_mesh(cover(80).center, cover(80).size, np.eye(3))
+    rest = RestMesh(vertices.astype(np.float32), faces.astype(np.int32), np.full((len(faces), 3), -1, np.int32))
+    bare = Scene.from_boxes([TARGET])
+    scene = Scene("s", "d", True, bare.objects, rest)
+    assert occlusion(bare, 1, view=CAMERA).value == "not occluded"
+    assert occlusion(scene, 1, view=CAMERA).value == "occluded"
+    assert occluders(scene, 1, view=CAMERA) == (Occluder(-1, "unlabelled", 80 * 160, 0.5),)
+
+
+def test_mixed_faces_hide_until_what_they_touch_is_gone() -> None:
+    """A flap between the screen and the floor hides the picture; it goes with the screen."""
+    vertices, faces = box_mesh(cover(80).center, cover(80).size, np.eye(3))
+    touches = np.tile(np.array([2, 9, 2], np.int32), (len(faces), 1))
+    rest = RestMesh(vertices.astype(np.float32), faces.astype(np.int32), touches)
+    beside = plate(2, (3.0, 4.0), (-0.5, 0.5), 1.0, label="screen")
+    floor = plate(9, (-4.0, 4.0), (-3.0, -2.9), 1.0, label="floor", traits=("structure", "floor"))
+    scene = Scene("s", "d", True, Scene.from_boxes([TARGET, beside, floor]).objects, rest)
+    assert occlusion(scene, 1, view=CAMERA).value == "occluded"
+    assert occlusion(scene._with_poses({}, removed=[2]), 1, view=CAMERA).value == "not occluded"
 
 
 def test_who_hides_how_much() -> None:

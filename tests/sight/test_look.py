@@ -124,6 +124,21 @@ def test_a_box_that_crosses_the_cameras_plane_is_seen_as_far_as_it_is_in_front()
     assert 0.3 < seen.truncation < 0.99
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_full_silhouette_is_what_a_larger_picture_shows(seed: int) -> None:
+    """The same camera with a picture out to 75 degrees counts every pixel."""
+    rng = np.random.default_rng(seed)
+    center = rng.uniform((-1.5, -0.5, -1.0), (1.5, 2.5, 1.0))
+    turn = Transform.from_yaw_deg(float(rng.uniform(0, 90)), target="world", source="box").rotation
+    box = LabelledBox(1, "box", center, rng.uniform(0.2, 1.5, 3), turn)
+    reach = int(320 * np.tan(np.radians(75.0)))
+    wide = Camera(NORTH, Intrinsics(320.0, 320.0, reach, reach, 2 * reach + 1, 2 * reach + 1))
+    expected = look_at(box, camera=wide, width_px=2 * reach + 1).visibility(1)
+    seen = look_at(box).visibility(1)
+    assert seen.full_silhouette_px == pytest.approx(expected.silhouette_px, rel=0.02, abs=30)
+    assert expected.silhouette_px > 0 or center[1] < 0.5
+
+
 def test_what_is_behind_the_camera_has_no_silhouette() -> None:
     seen = look_at(TARGET, plate(2, (-0.5, 0.5), (-0.5, 0.5), -2.0)).visibility(2)
     assert seen[:6] == (0, 0, 0, 1.0, 1.0, 1.0)
@@ -161,6 +176,14 @@ def test_sensor_depth_in_front_of_the_mesh_is_unknown_and_no_reading_is_not() ->
     depth[:, 160:180] = 1.91  # nearer by 0.09
     look = sight_of(Scene.from_boxes([TARGET])).look(view_with(lambda: depth, sensor))
     assert look.visibility(1).unknown_share == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_depth_picture_that_sees_less_has_no_readings_beside_it() -> None:
+    """A sensor whose picture begins at the target's middle: column c of it is column c + 320 of the mask."""
+    sensor = Intrinsics(320.0, 320.0, -0.5, 239.5, 200, 480)
+    depth = np.full((480, 200), 1.0, np.float32)
+    look = sight_of(Scene.from_boxes([TARGET])).look(view_with(lambda: depth, sensor))
+    assert look.visibility(1).unknown_share == pytest.approx(0.5, abs=0.01)
 
 
 def test_five_percent_count_where_they_are_more_than_10_cm() -> None:
