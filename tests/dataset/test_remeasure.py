@@ -1,0 +1,253 @@
+"""The second measure on meshes whose sizes, gaps and shadows are known by hand, and on a built dataset."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from handmade import facts_with, options_of, row_with
+
+from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.remeasure import Remeasure, could_be_meant, samples
+from spacecast.dataset.verify import verify
+from spacecast.errors import InputError
+from spacecast.frames import Intrinsics, Transform
+from spacecast.scan import Instance, Scan, View
+
+PIXELS = Intrinsics(500.0, 500.0, 319.5, 239.5, 640, 480)
+
+
+def box_mesh(low, high, step=0.1):
+    """Faces of a box, cut into squares of about a step."""
+    low, high = np.array(low, float), np.array(high, float)
+    vertices, faces, start = [], [], 0
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        nu, nv = (max(1, round((high[k] - low[k]) / step)) for k in (u, v))
+        for side in (low[axis], high[axis]):
+            grid = np.zeros((nu + 1, nv + 1, 3))
+            grid[..., axis] = side
+            grid[..., u] = np.linspace(low[u], high[u], nu + 1)[:, None]
+            grid[..., v] = np.linspace(low[v], high[v], nv + 1)[None]
+            corner = start + np.arange((nu + 1) * (nv + 1)).reshape(nu + 1, nv + 1)
+            a, b, c, d = corner[:-1, :-1], corner[1:, :-1], corner[1:, 1:], corner[:-1, 1:]
+            faces += [np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)]
+            vertices.append(grid.reshape(-1, 3))
+            start += len(vertices[-1])
+    return np.concatenate(vertices), np.concatenate(faces)
+
+
+def scan_of(boxes, camera=(0.0, -4.0, 1.0)):
+    """A scan of boxes {id: (label, low, high)} seen from a camera that looks north."""
+    vertices, faces, ids, instances, start = [], [], [], {}, 0
+    for i, (label, low, high) in boxes.items():
+        v, f = box_mesh(low, high)
+        vertices.append(v)
+        faces.append(f + start)
+        ids.append(np.full(len(v), i))
+        start += len(v)
+        if i >= 0:
+            instances[i] = Instance(i, label, label)
+    pose = Transform.looking_at(camera, (camera[0], camera[1] + 1.0, camera[2]))
+    view = View("7", pose, PIXELS)
+    return Scan(
+        dataset="hand", scene_id="room", room_id="room", vertices=np.concatenate(vertices).astype(np.float32),
+        faces=np.concatenate(faces).astype(np.int32), colors=np.zeros((start, 3), np.uint8),
+        instance_ids=np.concatenate(ids).astype(np.int32), instances=instances,
+        world_from_scan=Transform.identity(target="world", source="scan"), is_aligned=True, has_labels=True,
+        views={"7": view},
+    )  # fmt: skip
+
+
+DESK = ("desk", (-0.5, 0.0, 0.5), (0.5, 0.4, 1.5))
+LAMP = ("lamp", (1.5, 0.0, 0.5), (1.9, 0.4, 1.5))
+
+
+def entry(i, box, roles):
+    label, low, high = box
+    low, high = np.array(low, float), np.array(high, float)
+    size = high - low
+    long = size if size[0] >= size[1] else size[[1, 0, 2]]
+    return {
+        "id": i, "label": label, "raw_label": label, "roles": roles,
+        "aabb": {"min": low.tolist(), "max": high.tolist()}, "center_in_world": ((low + high) / 2).tolist(),
+        "obb": {"center": ((low + high) / 2).tolist(), "size": long.tolist(), "yaw_deg": 0.0 if size[0] >= size[1] else -90.0},
+    }  # fmt: skip
+
+
+def row_of(scan, kind, before, objects, target=1, reference=2):
+    view = scan.views["7"]
+    facts = facts_with(
+        objects=objects,
+        views=[{
+            "name": "7", "role": "image", "world_from_camera": view.world_from_camera.matrix.reshape(-1).tolist(),
+            "pixel_from_camera": PIXELS.matrix.reshape(-1).tolist(), "width": 640, "height": 480,
+        }],
+        relation={"kind": kind, "target": target, "reference": reference, "before": before, "after": None},
+        options=options_of({"x": "x", "y": "y"}, ["x"], np.random.default_rng(0)),
+    )  # fmt: skip
+    return row_with("distance", "q", "room", "desk lamp", facts, dataset="hand")
+
+
+@pytest.mark.parametrize(
+    ("other", "distance_m"),
+    [
+        (((1.5, 0.0, 0.5), (1.9, 0.4, 1.5)), 1.0),  # beside, face to face
+        (((0.8, 0.8, 0.5), (1.2, 1.2, 1.5)), 0.5),  # edge to edge: 0.3 and 0.4
+        (((0.6, 0.6, 1.7), (1.0, 1.0, 2.0)), 0.3),  # corner to corner: 0.1, 0.2, 0.2
+        (((-0.2, 0.1, 1.8), (0.2, 0.3, 2.0)), 0.3),  # above, within its outline
+    ],
+)
+def test_distances_by_hand(other, distance_m) -> None:
+    measure = Remeasure(scan_of({1: DESK, 2: ("lamp", *other)}))
+    assert measure.distance_m(1, 2) == pytest.approx(distance_m, abs=0.005)
+    assert measure.distance_m(2, 1) == measure.distance_m(1, 2)
+
+
+def test_samples_lie_on_the_triangle_and_are_dense() -> None:
+    triangle = np.array([[[0.0, 0, 0], [1.0, 0, 0], [0.0, 1.0, 0]]])
+    points = samples(triangle, 0.1)
+    assert (points >= 0).all()
+    assert (points[:, :2].sum(axis=1) <= 1 + 1e-9).all()
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet((1, 1, 1), 300)
+    inside = weights @ triangle[0]
+    assert np.linalg.norm(inside[:, None] - points[None], axis=2).min(axis=1).max() < 0.1
+
+
+def test_a_screen_hides_half_of_a_desk() -> None:
+    """Unlabelled, halfway to the camera: it covers x < 0 of the desk's front; -1 is what hides it."""
+    scan = scan_of({1: DESK, -1: ("", (-1.0, -2.05, 0.0), (0.0, -2.0, 2.0))})
+    seen = Remeasure(scan).seen("7", 1)
+    front = 500 * 1.0 / 4.0  # one metre wide and high, four metres away
+    assert seen.silhouette_px == pytest.approx(front * front, rel=0.03)
+    assert seen.blocked == pytest.approx(0.5, abs=0.02)
+    assert seen.opened == pytest.approx(seen.blocked, abs=0.01)
+    assert seen.opened_near == pytest.approx(seen.blocked, abs=0.01)
+    assert seen.truncation == 0.0
+
+
+def test_a_sliver_is_blocked_and_not_opened() -> None:
+    wire = ("", (-0.005, -2.0, 0.0), (0.005, -1.99, 2.0))  # 2.5 pixels wide
+    seen = Remeasure(scan_of({1: DESK, -1: wire})).seen("7", 1)
+    assert 0.01 < seen.blocked < 0.03
+    assert seen.opened == 0.0
+
+
+def test_what_is_carried_does_not_count_as_near() -> None:
+    scan = scan_of({1: DESK, 2: ("cup", (-0.5, -0.2, 0.5), (0.5, -0.1, 1.0))})
+    measure = Remeasure(scan)
+    assert measure.seen("7", 1, frozenset({2})).opened_near == 0.0
+    assert Remeasure(scan).seen("7", 1).opened_near > 0.4
+
+
+def test_truncation_counts_what_lies_beyond_the_picture() -> None:
+    edge = 319.5 / 500 * 4.0  # x at which the picture ends, four metres away
+    half = ("desk", (edge - 0.5, 0.0, 0.5), (edge + 0.5, 0.02, 1.5))
+    assert Remeasure(scan_of({1: half})).seen("7", 1).truncation == pytest.approx(0.5, abs=0.03)
+
+
+def test_right_facts_have_no_problems() -> None:
+    scan = scan_of({1: DESK, 2: LAMP})
+    objects = [entry(1, DESK, ["one"]), entry(2, LAMP, ["other"])]
+    assert Remeasure(scan).row_problems(row_of(scan, "distance", {"value": "close", "distance_m": 1.0}, objects)) == []
+
+
+def test_wrong_facts_are_problems() -> None:
+    scan = scan_of({1: DESK, 2: LAMP})
+    objects = [entry(1, DESK, ["one"]), entry(2, LAMP, ["other"])]
+
+    def found(change_objects=lambda o: None, distance_m=1.0, view=lambda v: None):
+        copy = json.loads(json.dumps(objects))
+        change_objects(copy)
+        row = row_of(scan, "distance", {"value": "close", "distance_m": distance_m}, copy)
+        record = json.loads(row.source_record_json)
+        view(record["facts"]["views"][0])
+        return {kind for kind, _ in Remeasure(scan).row_problems(replace(row, source_record_json=json.dumps(record)))}
+
+    assert found() == set()
+    assert found(distance_m=1.02) == {"distance"}
+    assert found(lambda o: o[0]["aabb"]["max"].__setitem__(0, 0.52)) == {"box"}
+    assert found(lambda o: o[0]["obb"].update(size=[1.2, 0.5, 1.0])) == {"box"}
+    assert found(lambda o: o[0]["obb"].update(yaw_deg=30.0)) == {"box"}
+    assert found(lambda o: o[0].update(label="table")) == {"scan"}
+    assert found(lambda o: o[0].update(id=99)) == {"scan"}
+    assert found(view=lambda v: v["world_from_camera"].__setitem__(3, 0.01)) == {"pose"}
+    assert found(view=lambda v: v["pixel_from_camera"].__setitem__(0, 501.0)) == {"pose"}
+    assert found(view=lambda v: v.update(name="8")) == {"scan"}
+
+
+def test_an_occlusion_that_the_scan_does_not_show_is_found() -> None:
+    scan = scan_of({1: DESK, -1: ("", (-1.0, -2.05, 0.0), (0.0, -2.0, 2.0))})
+    true = Remeasure(scan).seen("7", 1)
+    numbers = {"value": "occluded", "blocked": true.blocked, "opened": true.opened, "silhouette_px": true.silhouette_px}
+    objects = [entry(1, DESK, ["target"])]
+
+    def found(**change):
+        row = row_of(scan, "occlusion", {**numbers, **change}, objects, reference=None)
+        return [kind for kind, _ in Remeasure(scan).row_problems(row)]
+
+    assert found() == []
+    assert found(blocked=true.blocked + 0.02) == ["occlusion"]
+    assert found(opened=0.0) == ["occlusion"]
+    assert found(silhouette_px=true.silhouette_px + 300) == ["occlusion"]
+    assert "occlusion" in found(value="not visible", blocked=1.0, opened=1.0)
+
+
+def test_a_second_chair_makes_the_name_useless() -> None:
+    twin = ("desk", (-1.9, 0.0, 0.5), (-1.5, 0.4, 1.5))
+    scan = scan_of({1: DESK, 2: LAMP, 3: twin})
+    objects = [entry(1, DESK, ["one"]), entry(2, LAMP, ["other"])]
+    problems = Remeasure(scan).row_problems(row_of(scan, "distance", {"value": "close", "distance_m": 1.0}, objects))
+    assert [kind for kind, _ in problems] == ["names"]
+    assert "could also mean" in problems[0][1]
+
+
+def test_a_named_object_that_is_hidden_is_found() -> None:
+    wall = ("", (-1.0, -2.05, 0.0), (0.6, -2.0, 2.0))
+    scan = scan_of({1: DESK, 2: LAMP, -1: wall})
+    objects = [entry(1, DESK, ["one"]), entry(2, LAMP, ["other"])]
+    problems = Remeasure(scan).row_problems(row_of(scan, "distance", {"value": "close", "distance_m": 1.0}, objects))
+    assert [kind for kind, _ in problems] == ["names"]
+    assert "object 1 is not to be seen" in problems[0][1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (Instance(1, "table", "table"), Instance(2, "table", "table"), True),
+        (Instance(1, "coffee table", "coffee table"), Instance(2, "table", "table"), True),
+        (Instance(1, "table", "table"), Instance(2, "vegetable", "vegetable"), False),
+        (Instance(1, "sofa", "sofa", class_group="sofa|sofa"), Instance(2, "couch", "couch", class_group="sofa|sofa"), True),
+        (Instance(1, "lamp", "lamp", synset="lamp.n.01"), Instance(2, "light", "light", synset="lamp.n.01"), True),
+        (Instance(1, "lamp", "lamp"), Instance(2, "bed", "bed"), False),
+    ],
+)  # fmt: skip
+def test_names_that_could_mean_another(one, other, same) -> None:
+    assert could_be_meant(one, other) is same
+    assert could_be_meant(other, one) is same
+
+
+# -- a built dataset ------------------------------------------------------------------------------------------------
+
+
+def test_a_built_dataset_holds_against_its_scans(demo_benchmark: Path, demo_root: Path) -> None:
+    findings = verify(demo_benchmark, [demo_root])
+    assert [str(finding) for finding in findings] == []
+
+
+def test_a_scan_that_is_not_there_is_a_finding(demo_benchmark: Path, demo_root: Path, tmp_path: Path) -> None:
+    scene = Benchmark.open(demo_benchmark).rows[0].scene_id
+    shutil.copytree(demo_root, tmp_path / "scans", symlinks=True)
+    shutil.rmtree(next(path for path in (tmp_path / "scans").rglob(scene) if path.is_dir()))
+    findings = [f for f in verify(demo_benchmark, [tmp_path / "scans"]) if f.kind == "scan"]
+    assert [finding.where for finding in findings] == [f"scannet/{scene}"]
+
+
+def test_a_root_without_scans_is_an_error(demo_benchmark: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        verify(demo_benchmark, [tmp_path])
