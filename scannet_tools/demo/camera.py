@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.transform import Rotation, Slerp
 from shapely import contains_xy
 
-from scannet_tools.demo.rooms import Layout
+from scannet_tools.demo.rooms import Layout, Placed
+from scannet_tools.demo.solid import Solid
 from spacecast.frames import Intrinsics, Transform
 
 Array = NDArray[np.float64]
@@ -38,7 +40,9 @@ class CameraSettings:
     pitch_deg: tuple[float, float] = (-44.0, 2.0)
     roll_deg: float = 2.5
     jitter_deg: float = 1.5
-    frames: tuple[int, int] = (44, 72)
+    frames: tuple[int, int] = (54, 76)
+    goal_frames: int = 3
+    """After so many frames of a goal, others are as welcome."""
 
 
 SETTINGS = CameraSettings()
@@ -72,18 +76,17 @@ def depth_intrinsics_of(color: Intrinsics) -> Intrinsics:
     )
 
 
-def path_of(layout: Layout, chance: Chance) -> list[Transform]:
+def path_of(layout: Layout, solid: Solid, chance: Chance) -> list[Transform]:
     """``world_from_camera`` of each frame of a walk that sees every thing in the room."""
     track = _track(layout, chance)
     count = int(np.clip(len(track), *SETTINGS.frames))
     spots = track[np.linspace(0, len(track) - 1, count).round().astype(int)]
     eyes = np.concatenate([spots, _wander(chance, count, SETTINGS.eye_m)[:, None]], axis=1)
     eyes[:, :2] += chance.normal(0, 0.015, size=(count, 2))
-    looks = _looks(layout, eyes, chance)
+    looks = _looks(layout, solid, eyes, chance)
     poses = []
-    for eye, (yaw, pitch) in zip(eyes, looks, strict=True):
-        yaw += np.radians(chance.normal(0, SETTINGS.jitter_deg))
-        pitch += np.radians(chance.normal(0, SETTINGS.jitter_deg))
+    for eye, look in zip(eyes, looks, strict=True):
+        yaw, pitch = look + np.radians(chance.normal(0, SETTINGS.jitter_deg, 2))
         ahead = np.array([np.cos(pitch) * np.cos(yaw), np.cos(pitch) * np.sin(yaw), np.sin(pitch)])
         upright = Transform.looking_at(eye, eye + ahead)
         roll = np.radians(np.clip(chance.normal(0, SETTINGS.roll_deg), -8, 8))
@@ -91,6 +94,20 @@ def path_of(layout: Layout, chance: Chance) -> list[Transform]:
         turned = upright.rotation @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         poses.append(Transform("world", "camera", turned, upright.translation))
     return poses
+
+
+def between(poses: list[Transform], pieces: int) -> list[Transform]:
+    """The way of the camera between frames: ``pieces - 1`` poses between each two."""
+    turns = Rotation.from_matrix(np.stack([pose.rotation for pose in poses]))
+    places = np.stack([pose.translation for pose in poses])
+    times = np.arange(len(poses), dtype=np.float64)
+    at = np.arange((len(poses) - 1) * pieces) / pieces
+    at = at[np.arange(len(at)) % pieces != 0]
+    rotations = Slerp(times, turns)(at).as_matrix()
+    return [
+        Transform("world", "camera", rotation, [np.interp(t, times, places[:, k]) for k in range(3)])
+        for t, rotation in zip(at, rotations, strict=True)
+    ]
 
 
 def _wander(chance: Chance, count: int, bounds: tuple[float, float]) -> Array:
@@ -119,7 +136,7 @@ def _track(layout: Layout, chance: Chance) -> Array:
         costs.append(np.full(both.sum(), step * np.hypot(dx, dy)))
     graph = csr_matrix((np.concatenate(costs), (np.concatenate(rows), np.concatenate(cols))), (len(nodes),) * 2)
     start = int(chance.integers(len(nodes)))
-    lengths, before = dijkstra(graph, directed=False, indices=start, return_predecessors=True)
+    lengths = dijkstra(graph, directed=False, indices=start)
     reached = np.flatnonzero(np.isfinite(lengths))
     targets = [start]  # far apart from each other, then visited nearest first
     wanted = int(np.clip(len(reached) * step**2 / 1.2, 4, 9))
@@ -151,15 +168,20 @@ def _track(layout: Layout, chance: Chance) -> Array:
     return np.stack([np.interp(at, along, line[:, k]) for k in (0, 1)], axis=1)
 
 
-def _looks(layout: Layout, eyes: Array, chance: Chance) -> Array:
+def _goals(placed: Placed) -> list[tuple[float, float, float]]:
+    """Heights and sides of a thing that are to be seen: its foot from where it meets the floor, and its middle."""
+    width, depth, height = placed.thing.size
+    if placed.support != "floor" or height < 0.3:
+        return [(0.0, 0.0 if placed.support != "wall" else -depth, height * 0.6)]
+    return [(-width * 0.45, -depth * 0.5, 0.06), (width * 0.45, -depth * 0.5, 0.06), (0.0, -depth * 0.5, height * 0.6)]
+
+
+def _looks(layout: Layout, solid: Solid, eyes: Array, chance: Chance) -> Array:
     """(n, 2) yaw and pitch in radians: towards what has been seen least, turning as fast as a hand does."""
-    goals = np.array(
-        [
-            p.pose.at(0, 0, p.thing.size[2] / 2 if p.support == "wall" else p.thing.size[2] * 0.6).origin
-            for p in layout.placed
-        ]
-    )
-    deep = np.array([p.kind == "contained_in" and p.support == "object" for p in layout.placed])
+    goals_of = [(owner, goal) for owner, placed in enumerate(layout.placed) for goal in _goals(placed)]
+    owners = np.array([owner for owner, _ in goals_of])
+    goals = np.array([layout.placed[owner].pose.at(*goal).origin for owner, goal in goals_of])
+    deep = np.array([layout.placed[owner].kind == "contained_in" for owner in owners])
     seen = np.zeros(len(goals))
     most = np.radians(SETTINGS.turn_deg)
     low, high = np.radians(SETTINGS.pitch_deg)
@@ -170,11 +192,14 @@ def _looks(layout: Layout, eyes: Array, chance: Chance) -> Array:
         away = np.hypot(vector[:, 0], vector[:, 1])
         bearing = np.arctan2(vector[:, 1], vector[:, 0])
         slope = np.arctan2(vector[:, 2], away)
+        hits = solid.rays.cast(eye, vector, threads=1)
+        bare = (hits.t > 0.97) | (solid.owner_of_face[np.maximum(hits.face, 0)] == owners)
         off = np.abs((bearing - yaw + np.pi) % (2 * np.pi) - np.pi)
-        seen += (off < np.radians(24)) & (np.abs(slope - pitch) < np.radians(20)) & (away < 4.5) & (away > 0.5)
+        seen += bare & (off < np.radians(24)) & (np.abs(slope - pitch) < np.radians(19)) & (away < 4.5)
         if number % 4 == 0 or goal < 0:
-            far = np.where(deep, np.abs(away - 1.2) * 1.2, np.abs(away - 2.4) * 0.5)
-            cost = seen * 1.0 + far + off * 0.5 + 3.0 * (away < 0.7) + chance.uniform(0, 0.3, len(goals))
+            far = np.where(deep, np.abs(away - 1.2) * 1.2, np.abs(away - 2.7) * 0.4)
+            cost = np.minimum(seen, SETTINGS.goal_frames) * 1.5 + seen * 0.1 + far + off * 0.4
+            cost += 4.0 * ((away < 0.7) | ~bare) + chance.uniform(0, 0.3, len(goals))
             goal = int(np.argmin(cost))
         wanted = float(np.clip(slope[goal] + np.radians(2.0), low, high))
         turn = (bearing[goal] - yaw + np.pi) % (2 * np.pi) - np.pi

@@ -45,7 +45,7 @@ def furnished(chance: Chance, kind: str) -> Layout:
         _corners(layout, int(2 + area // 8))
         _walls(layout, int(3 + area // 8))
         _long_chain(layout)
-        _fill(layout, target=int(np.clip(10 + area * 0.85, 14, MAX_OBJECTS - 3)))
+        _fill(layout, target=int(np.clip(14 + area * 0.8, 18, MAX_OBJECTS - 3)))
         _clutter(layout)
         if MIN_OBJECTS <= _count(layout) <= MAX_OBJECTS and max(_depths(layout.placed)) >= 3:
             return layout
@@ -110,7 +110,7 @@ def _desk(layout: Layout) -> None:
     number = layout.against_wall(desk, turn_deg=_turn(chance, 0.3, 25), tries=40)
     if number is None:
         return
-    width, depth, top = desk.size
+    width, depth, _ = desk.size
     seat = f.office_chair(chance, style)
     layout.beside(number, seat, (-0.15, -depth / 2 - 0.42), 180 + chance.uniform(-50, 50))
     layout.beside(number, f.trash_can(chance, style), (chance.choice([-1, 1]) * (width / 2 + 0.30), 0.1), 0.0)
@@ -272,8 +272,10 @@ def _long_chain(layout: Layout) -> None:
         and p.thing.label
         in ("dining table", "coffee table", "dresser", "cabinet", "bed", "ottoman", "bench", "tv stand", "desk")
     ]
+    good.sort(key=lambda item: item[1].thing.size[2] > 0.6 and item[1].thing.label != "dining table")
+    low = sum(1 for _, p in good if p.thing.size[2] <= 0.6 or p.thing.label == "dining table")
     made = 0
-    for order in chance.permutation(len(good)):
+    for order in [*chance.permutation(low), *range(low, len(good))]:  # what is looked down on comes first
         number, placed = good[order]
         spot = len(placed.thing.spots) - 1
         tray = layout.put(number, spot, t.tray(chance, style))
@@ -302,7 +304,7 @@ def _fill(layout: Layout, target: int) -> None:
         spot = placed.thing.spots[spot_number]
         role = spot.role
         menu = t.ROLE_MENUS[role] if role in t.ROLE_MENUS else t.MENUS.get(placed.thing.label, ())
-        if not menu or (role == "monitor"):
+        if not menu:
             continue
         thing = menu[chance.integers(len(menu))](chance, layout.style)
         seen = sum(1 for p in layout.placed if p.thing.label == thing.label)

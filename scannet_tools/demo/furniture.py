@@ -327,37 +327,39 @@ def stove(chance: Chance, style: Style) -> Thing:
     return Thing("stove", parts, (0.6, 0.58, 0.89))
 
 
-def _rack(label: str, material: Material, width: float, depth: float, height: float, levels: int) -> Thing:
-    side, board = 0.025, 0.025
-    step = (height - board) / levels
-    boards = tuple(slab(material, (width - 2 * side, depth, board), (0, 0, 0.0 + step * k)) for k in range(1, levels))
+def bookshelf(chance: Chance, style: Style) -> Thing:
+    """Shelves with sides, a back and one or two columns, for books."""
+    columns, levels = int(chance.integers(1, 3)), int(chance.integers(2, 5))
+    material, side, board, foot, depth = style.wood, 0.025, 0.025, 0.16, 0.35
+    inner = chance.uniform(0.43, 0.47)
+    width, height = columns * inner + (columns + 1) * side, 0.36 * levels + foot + board
+    step = (height - board - foot) / levels
+    dividers = (0.0,) if columns == 2 else ()
+    middles = (-(inner + side) / 2, (inner + side) / 2) if columns == 2 else (0.0,)
+    boards = tuple(slab(material, (width - 2 * side, depth, board), (0, 0, foot + step * k)) for k in range(1, levels))
     parts = (
         slab(material, (side, depth, height), (-width / 2 + side / 2, 0, 0)),
         slab(material, (side, depth, height), (width / 2 - side / 2, 0, 0)),
         slab(material, (width - 2 * side, 0.015, height - 0.06), (0, depth / 2 - 0.0075, 0.03)),
-        slab(material, (width - 2 * side, depth, 0.06), (0, 0, 0)),
+        slab(material, (width - 2 * side, depth, foot), (0, 0, 0)),
         slab(material, (width - 2 * side, depth, board), (0, 0, height - board)),
         *boards,
+        *(slab(material, (side, depth - 0.01, height - foot), (x, 0, foot)) for x in dividers),
     )
     inside = [
         Spot(
-            (0.0, -0.005),
-            (width - 2 * side - 0.08, depth - 0.06),
-            step * k + board if k else 0.06,
-            step - board - (0.035 if k == 0 else 0.0),
+            (x, -0.01),
+            (inner - 0.12, depth - 0.10),
+            foot + step * k + (board if k else 0.0),
+            step - board - 0.01,
             "contained_in",
             "shelf",
         )
         for k in range(levels)
+        for x in middles
     ]
     top = Spot((0, 0), (width - 0.1, depth - 0.06), height, 0.6)
-    return Thing(label, parts, (width, depth, height), (*inside, top) if height < 1.35 else tuple(inside))
-
-
-def bookshelf(chance: Chance, style: Style) -> Thing:
-    """Shelves with sides and a back, for books."""
-    levels = int(chance.integers(3, 6))
-    return _rack("bookshelf", style.wood, chance.uniform(0.62, 0.72), 0.34, 0.36 * levels + 0.025, levels)
+    return Thing("bookshelf", parts, (width, depth, height), (*inside, top) if height < 1.35 else tuple(inside))
 
 
 def floor_lamp(chance: Chance, style: Style) -> Thing:

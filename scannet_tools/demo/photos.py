@@ -32,6 +32,8 @@ class PhotoSettings:
     """Share of pixels that are lost anywhere."""
     blur_px: int = 23
     """Length of motion blur in blurred frames."""
+    coarse_px: int = 208
+    """Width of the pictures between frames, of which only what they hit is kept."""
 
 
 SETTINGS = PhotoSettings()
@@ -45,10 +47,24 @@ class Photo(NamedTuple):
     face: NDArray[np.int32]
 
 
+@dataclass(frozen=True, eq=False)
+class Sensor:
+    """A camera with the rays of its pixels: (H, W, 3) float32 in the camera frame, z = 1."""
+
+    intrinsics: Intrinsics
+    rays: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, intrinsics: Intrinsics) -> Sensor:
+        """The sensor of a camera."""
+        u, v = np.meshgrid(np.arange(intrinsics.width), np.arange(intrinsics.height))
+        return cls(intrinsics, intrinsics.rays(np.stack([u, v], axis=-1)).astype(np.float32))
+
+
 def photo_of(
     solid: Solid,
     camera: Transform,
-    intrinsics: Intrinsics,
+    sensor: Sensor,
     chance: np.random.Generator,
     *,
     exposure: float = 1.0,
@@ -56,33 +72,58 @@ def photo_of(
     threads: int = 0,
 ) -> Photo:
     """Look at a room through one camera."""
-    u, v = np.meshgrid(np.arange(intrinsics.width), np.arange(intrinsics.height))
-    rays = intrinsics.rays(np.stack([u, v], axis=-1)).astype(np.float32)
-    along = rays @ camera.rotation.T.astype(np.float32)
+    along = sensor.rays @ camera.rotation.T.astype(np.float32)
     origin = camera.translation.astype(np.float32)
     hits = solid.rays.cast(origin, along, threads=threads)
-    face = hits.face
-    there = face >= 0
+    there = hits.face >= 0
     t = np.where(there, hits.t, 0).astype(np.float32)
-    points = origin + along * t[..., None]
-    at = np.where(there, face, 0)
-    texel = solid.texel[at]
-    uv = np.einsum("hwki,hwi->hwk", texel[..., :3], points) + texel[..., 3]
-    cell = ((uv - np.floor(uv)) * SIZE).astype(np.int32).clip(0, SIZE - 1)
-    albedo = solid.textures[solid.material[at], cell[..., 1], cell[..., 0]]
-    light = solid.light[at]
-    brightness = np.einsum("hwi,hwi->hw", light[..., :3], points) + light[..., 3]
-    brightness = np.clip(brightness, 0.05, 1.6) * there * exposure
-    linear = albedo * brightness[..., None]
-    soft = linear.copy()  # a lens is not sharper than this
-    soft[:, 1:-1] = 0.25 * linear[:, :-2] + 0.5 * linear[:, 1:-1] + 0.25 * linear[:, 2:]
+    shown = _shaded(solid, origin, along, t, np.where(there, hits.face, 0))
+    shown *= (there * np.float32(exposure))[..., None]
+    soft = shown.copy()  # a lens is not sharper than this
+    soft[:, 1:-1] += shown[:, :-2] * np.float32(0.5) + shown[:, 2:] * np.float32(0.5)
+    soft[:, 1:-1] *= np.float32(0.5)
     if blurred:
         kernel = SETTINGS.blur_px
         sums = np.cumsum(np.pad(soft, ((0, 0), (kernel // 2 + 1, kernel // 2), (0, 0)), mode="edge"), axis=1)
         soft = (sums[:, kernel:] - sums[:, :-kernel]) / kernel
-    color = np.clip(soft, 0, 1) ** np.float32(1 / 1.6) * 255
-    color += chance.normal(0, SETTINGS.color_noise, size=color.shape[:2]).astype(np.float32)[..., None]
-    return Photo(np.clip(color, 0, 255).astype(np.uint8), _depth(solid, t, along, face, chance), face)
+    soft += chance.standard_normal(t.shape, dtype=np.float32)[..., None] * np.float32(SETTINGS.color_noise)
+    color = np.clip(soft, 0, 255, out=soft).astype(np.uint8)
+    return Photo(color, _depth(solid, t, along, hits.face, chance), hits.face)
+
+
+def _shaded(
+    solid: Solid,
+    origin: NDArray[np.float32],
+    along: NDArray[np.float32],
+    t: NDArray[np.float32],
+    face: NDArray[np.int32],
+) -> NDArray[np.float32]:
+    """(H, W, 3) float32 colours of 0 to 255 where rays meet faces."""
+    maps = solid.maps[face]  # (H, W, 3, 4)
+    points = along * t[..., None] + origin
+    values = np.einsum("hwki,hwi->hwk", maps[..., :3], points)
+    values += maps[..., 3]
+    uv = values[..., :2]
+    cell = ((uv - np.floor(uv)) * np.float32(SIZE)).astype(np.int32)
+    np.clip(cell, 0, SIZE - 1, out=cell)
+    texel = (solid.material[face] * SIZE + cell[..., 1]) * SIZE + cell[..., 0]
+    brightness = np.clip(values[..., 2], 0.15, 1.35)
+    return solid.textures.reshape(-1, 3)[texel] * brightness[..., None]
+
+
+def faces_seen(
+    solid: Solid, cameras: list[Transform], intrinsics: Intrinsics, *, threads: int = 0
+) -> NDArray[np.bool_]:
+    """(m,) True for faces that a coarse picture from any of the cameras hits."""
+    seen = np.zeros(len(solid.faces), dtype=bool)
+    width = SETTINGS.coarse_px
+    rays = Sensor.of(intrinsics.scaled_to(width, width * intrinsics.height // intrinsics.width)).rays
+    for camera in cameras:
+        hits = solid.rays.cast(
+            camera.translation.astype(np.float32), rays @ camera.rotation.T.astype(np.float32), threads=threads
+        )
+        seen[hits.face[hits.face >= 0]] = True
+    return seen
 
 
 def _depth(

@@ -92,6 +92,11 @@ class Placed:
     spot: int | None = None
     """Number of the parent's place that it is in."""
 
+    @property
+    def top_m(self) -> float:
+        """Height of its top above the floor."""
+        return self.pose.z + self.thing.size[2]
+
 
 @dataclass(frozen=True)
 class Wall:
@@ -115,6 +120,11 @@ class Wall:
         """(2,) unit vector into the room."""
         x, y = self.along
         return np.array([-y, x])
+
+    def strip(self, low_m: float, high_m: float, off_m: float) -> Polygon:
+        """The floor before a part of the wall."""
+        corners = ((low_m, 0.0), (high_m, 0.0), (high_m, off_m), (low_m, off_m))
+        return Polygon([self.start + self.along * a + self.inward * o for a, o in corners])
 
     def pose(self, at_m: float, off_m: float, z: float = 0.0, turn_deg: float = 0.0) -> Pose:
         """Something with its back (+y) to the wall, its origin ``at_m`` along and ``off_m`` before it."""
@@ -202,13 +212,7 @@ class Layout:
                 return False
         for wall, low, high, bottom, _ in self.on_walls:  # nothing stands before a low window, a picture or a curtain
             side = self.room.walls[wall]
-            strip = Polygon(
-                [
-                    side.start + side.along * a + side.inward * o
-                    for a, o in ((low, 0), (high, 0), (high, 0.4), (low, 0.4))
-                ]
-            )
-            if bottom < thing.size[2] + 0.1 and shape.intersects(strip):
+            if bottom < thing.size[2] + 0.1 and shape.intersects(side.strip(low, high, 0.4)):
                 return False
         share = self.walkable((shape,)).area / self.room.polygon.area
         return thing.size[2] < 0.05 or share >= SETTINGS.min_walk_share
@@ -298,15 +302,21 @@ class Layout:
             ):
                 return True
         side = self.room.walls[which]
-        strip = Polygon(
-            [
-                side.start + side.along * a + side.inward * o
-                for a, o in ((low - apart, 0), (high + apart, 0), (high + apart, 0.45), (low - apart, 0.45))
-            ]
-        )
-        for _, other in self.standing():
-            headroom = SETTINGS.headroom_m if other.thing.spots else apart
-            if strip.intersects(other.pose.footprint(other.thing)) and other.thing.size[2] + headroom > bottom:
+        strip = side.strip(low - apart, high + apart, 0.45)
+        for other in self.placed:
+            if other.support not in ("floor", "object"):
+                continue
+            has_top = other.support == "floor" and other.thing.spots
+            clear_m = SETTINGS.headroom_m if has_top else apart
+            if other.top_m + clear_m > bottom and strip.intersects(other.pose.footprint(other.thing)):
+                return True
+        return False
+
+    def _below_wall_item(self, shape: Polygon, top_m: float) -> bool:
+        """True if a thing with this top would come up to something on the wall behind it."""
+        for wall, low, high, bottom, _ in self.on_walls:
+            side = self.room.walls[wall]
+            if top_m + SETTINGS.apart_m > bottom and shape.intersects(side.strip(low - 0.1, high + 0.1, 0.45)):
                 return True
         return False
 
@@ -324,12 +334,12 @@ class Layout:
         ).buffer(1e-6)
         others = [p.pose.footprint(p.thing) for p in self.placed if p.parent == parent and p.spot == spot_number]
         for attempt in range(tries):
-            straight = thing.is_round or spot.role in ("shelf", "head", "monitor") or attempt > tries // 2
+            straight = thing.is_round or spot.role in ("shelf", "head", "middle") or attempt > tries // 2
             yaw = 0.0 if straight else float(self.chance.uniform(-25, 25))
             half_x, half_y = spot.size[0] / 2, spot.size[1] / 2
             x = spot.center[0] + self.chance.uniform(-half_x, half_x)
             y = spot.center[1] + self.chance.uniform(-half_y, half_y)
-            if spot.role in ("monitor", "inside") or attempt == tries - 1:
+            if spot.role in ("middle", "inside") or attempt == tries - 1:
                 x, y = spot.center
             local = Pose(float(x), float(y), 0.0, yaw).footprint(thing)
             if not area.contains(local):
@@ -337,6 +347,8 @@ class Layout:
             pose = carrier.pose.at(float(x), float(y), spot.z + SETTINGS.rest_gap_m, yaw)
             shape = pose.footprint(thing)
             if any(shape.distance(other) < SETTINGS.siblings_apart_m for other in others):
+                continue
+            if carrier.support != "wall" and self._below_wall_item(shape, pose.z + thing.size[2]):
                 continue
             self.placed.append(Placed(thing, pose, "object", parent, spot.kind, spot_number))
             return len(self.placed) - 1

@@ -263,7 +263,7 @@ class Spot:
     kind: str = "supported_by"
     """What a thing put there is to this one: a kind of SEMANTICS section 3."""
     role: str = "top"
-    """For menus: ``top``, ``inside``, ``shelf``, ``seat``."""
+    """For menus: ``top``, ``inside``, ``shelf``, ``seat``, ``head``, ``tray``; what comes to ``middle`` is centred."""
 
 
 @dataclass(frozen=True)

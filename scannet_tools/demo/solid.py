@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,12 @@ class SolidSettings:
     finest_m: float = 0.007
     faces_wanted: float = 480.0
     """Grid cells over the whole surface of a small thing, most of which no camera may see."""
-    sky_rays: int = 14
+    sky_rays: int = 10
     """Rays from each vertex that find out how much light from above reaches it."""
     light_reach_m: float = 1.2
     """What is nearer than this takes light away."""
+    gamma: float = 1.6
+    """Between the light that falls and the value that is shown."""
     ambient: float = 0.42
     lamp: float = 0.55
 
@@ -47,10 +50,9 @@ class Solid:
         owner_of_vertex, owner_of_face: int32.
         names: label of each owner.
         material: (m,) int32 number of a texture.
-        texel: (m, 2, 4) float32: texture coordinates of a point (x, y, z, 1) of the face.
-        light: (m, 4) float32: brightness of a point (x, y, z, 1) of the face.
+        maps: (m, 3, 4) float32: texture coordinates u, v and brightness of a point (x, y, z, 1) of the face.
         colors: (n, 3) uint8, as a scanner stores them.
-        textures: (k, SIZE, SIZE, 3) float32.
+        textures: (k, SIZE, SIZE, 3) float32 in 0 to 255, as shown in full light.
     """
 
     vertices: Array
@@ -60,8 +62,7 @@ class Solid:
     names: tuple[str, ...]
     normals: Array
     material: NDArray[np.int32]
-    texel: NDArray[np.float32]
-    light: NDArray[np.float32]
+    maps: NDArray[np.float32]
     colors: NDArray[np.uint8]
     textures: NDArray[np.float32]
     rays: RayScene
@@ -86,7 +87,7 @@ def _level(room: Room, z: float, material: Material, up: bool) -> Mesh:
         corners = np.unique(room.corners[:, axis])
         cuts = [
             np.linspace(a, b, max(2, int(np.ceil((b - a) / SETTINGS.structure_m)) + 1))[:-1]
-            for a, b in zip(corners[:-1], corners[1:], strict=True)
+            for a, b in pairwise(corners)
         ]
         lines.append(np.append(np.concatenate(cuts), corners[-1]))
     x, y = np.meshgrid(*lines, indexing="ij")
@@ -157,7 +158,7 @@ def _joined(meshes: list[tuple[Mesh, int]], names: tuple[str, ...], *key: str | 
     faces, corner, cross, area = faces[whole], corner[whole], cross[whole], area[whole]
     materials, uv, owner_of_face = materials[whole], uv[whole], owner_of_face[whole]
     normals = cross / area[:, None]
-    textures = painted([m for _, m in numbers], *key)
+    textures = painted([m for _, m in numbers], *key) ** np.float32(1 / SETTINGS.gamma) * np.float32(255)
     rays = RayScene(vertices, faces)
     brightness = _light(vertices, faces, cross, rays)
     along = _planar(corner, normals)
@@ -168,10 +169,10 @@ def _joined(meshes: list[tuple[Mesh, int]], names: tuple[str, ...], *key: str | 
     colors = np.zeros((len(vertices), 3), dtype=np.float32)
     texels = textures[materials[:, None], _cell(uv[..., 1]), _cell(uv[..., 0])]
     colors[faces.ravel()] = texels.reshape(-1, 3)
-    shown = np.clip(colors * brightness[:, None], 0, 1) ** (1 / 1.6) * 255
     return Solid(
         vertices, faces.astype(np.int32), owner_of_vertex.astype(np.int32), owner_of_face.astype(np.int32), names,
-        normals, materials.astype(np.int32), maps[:, :2], maps[:, 2], shown.astype(np.uint8), textures, rays,
+        normals, materials.astype(np.int32), maps,
+        np.clip(colors * brightness[:, None], 0, 255).astype(np.uint8), textures, rays,
     )  # fmt: skip
 
 
@@ -206,4 +207,6 @@ def _light(vertices: Array, faces: NDArray[np.int32], cross: Array, rays: RaySce
     lamp = np.array([0.35, -0.25, 0.9])
     facing = np.clip(normal @ (lamp / np.linalg.norm(lamp)), 0, 1)
     second = np.clip(normal @ np.array([-0.75, 0.65, 0.1]), 0, 1)
-    return (SETTINGS.ambient + SETTINGS.lamp * facing + 0.18 * second) * (0.25 + 0.85 * opened)
+    fallen = (SETTINGS.ambient + SETTINGS.lamp * facing + 0.18 * second) * (0.25 + 0.85 * opened)
+    shown: NDArray[np.float64] = fallen ** (1 / SETTINGS.gamma)
+    return shown

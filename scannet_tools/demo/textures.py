@@ -21,7 +21,7 @@ Chance = np.random.Generator
 def _grid() -> tuple[Texture, Texture]:
     steps = (np.arange(SIZE, dtype=np.float32) + 0.5) / SIZE
     u, v = np.meshgrid(steps, steps)
-    return u, v
+    return u.astype(np.float32), v.astype(np.float32)
 
 
 def _noise(chance: Chance, cells: int, octaves: int = 3) -> Texture:
@@ -45,15 +45,15 @@ def _tint(material: Material, factor: Texture) -> Texture:
 
 def _plain(material: Material, chance: Chance) -> Texture:
     grain = chance.normal(size=(SIZE, SIZE)).astype(np.float32)
-    return _tint(material, 1.0 + 0.05 * _noise(chance, 8) + 0.035 * grain)
+    return _tint(material, 1.0 + 0.022 * _noise(chance, 5) + 0.05 * _noise(chance, 100, 1) + 0.04 * grain)
 
 
 def _wood(material: Material, chance: Chance) -> Texture:
     u, v = _grid()
     warp = _noise(chance, 4)
-    rings = np.sin(2 * np.pi * (v * 9 + 0.35 * warp + 0.08 * np.sin(2 * np.pi * u)))
+    rings = np.sin(2 * np.pi * (v * 9 + 0.22 * warp + 0.08 * np.sin(2 * np.pi * u)))
     fibre = np.repeat(_noise(chance, 32, 2)[:, ::16], 16, axis=1)
-    return _tint(material, 0.95 + 0.10 * rings + 0.08 * fibre)
+    return _tint(material, 0.96 + 0.06 * rings + 0.05 * fibre + 0.02 * _noise(chance, 128, 1))
 
 
 def _planks(material: Material, chance: Chance) -> Texture:
@@ -63,7 +63,7 @@ def _planks(material: Material, chance: Chance) -> Texture:
     shade = chance.normal(1.0, 0.13, size=(rows, 2)).astype(np.float32)
     half = ((u + row * 0.37) % 1.0 > 0.5).astype(int)
     factor = shade[row.astype(int), half]
-    seam = ((v * rows) % 1.0 < 0.035) | (np.abs(((u + row * 0.37) % 0.5)) < 0.006)
+    seam = ((v * rows) % 1.0 < 0.035) | (np.abs((u + row * 0.37) % 0.5) < 0.006)
     return _tint(material, np.where(seam, 0.45, factor * (0.95 + 0.09 * _wood(_white(), chance)[..., 0])))
 
 

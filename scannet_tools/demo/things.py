@@ -45,26 +45,26 @@ def cup(chance: Chance, style: Style) -> Thing:
 
 def plate(chance: Chance, style: Style) -> Thing:
     """A flat plate with a raised rim."""
-    radius = chance.uniform(0.115, 0.13)
+    radius = chance.uniform(0.105, 0.112)
     profile = ((0, 0), (radius * 0.7, 0), (radius, 0.02), (radius - 0.005, 0.025), (radius * 0.68, 0.010), (0, 0.010))
-    spot = Spot((0, 0), (radius * 0.9, radius * 0.9), 0.010, 0.3)
+    spot = Spot((0, 0), (0.17, 0.17), 0.010, 0.3, role="middle")
     paint = Material("plain", (0.9, 0.9, 0.92) if chance.random() < 0.5 else _bright(chance))
     return _round("plate", (Turned(profile, (0, 0, 0), paint),), radius, 0.025, (spot,))
 
 
 def bowl(chance: Chance, style: Style) -> Thing:
     """A deep bowl."""
-    radius, height = chance.uniform(0.12, 0.14), chance.uniform(0.10, 0.115)
-    profile = ((0, 0), (radius * 0.6, 0), (radius * 0.95, height * 0.55), (radius, height), (radius - 0.008, height))
-    inside = ((radius * 0.88, height * 0.55), (radius * 0.55, 0.01), (0, 0.01))
-    spot = Spot((0, 0), (radius * 0.7, radius * 0.7), 0.01, height - 0.02, "contained_in", "inside")
+    radius, height = chance.uniform(0.105, 0.11), chance.uniform(0.105, 0.115)
+    profile = ((0, 0), (radius * 0.8, 0), (radius * 0.98, height * 0.5), (radius, height), (radius - 0.008, height))
+    inside = ((radius * 0.9, height * 0.5), (radius * 0.75, 0.01), (0, 0.01))
+    spot = Spot((0, 0), (radius, radius), 0.01, height - 0.02, "contained_in", "inside")
     return _round("bowl", (Turned(profile + inside, (0, 0, 0), _paint(chance)),), radius, height, (spot,))
 
 
 def tray(chance: Chance, style: Style) -> Thing:
     """A tray with a rim."""
-    width, depth = chance.uniform(0.46, 0.52), chance.uniform(0.34, 0.38)
-    wood, rim = style.other_wood, 0.03
+    width, depth = chance.uniform(0.40, 0.44), chance.uniform(0.285, 0.31)
+    wood, rim = style.other_wood, 0.022
     parts = (
         slab(wood, (width, depth, 0.012), (0, 0, 0)),
         slab(wood, (width, 0.014, rim - 0.012), (0, depth / 2 - 0.007, 0.012)),
@@ -72,14 +72,14 @@ def tray(chance: Chance, style: Style) -> Thing:
         slab(wood, (0.014, depth, rim - 0.012), (width / 2 - 0.007, 0, 0.012)),
         slab(wood, (0.014, depth, rim - 0.012), (-width / 2 + 0.007, 0, 0.012)),
     )
-    spot = Spot((0, 0), (width - 0.06, depth - 0.06), 0.012, 0.4, role="tray")
+    spot = Spot((0, 0), (width - 0.05, depth - 0.05), 0.012, 0.4, role="tray")
     return Thing("tray", parts, (width, depth, rim), (spot,))
 
 
 def apple(chance: Chance, style: Style) -> Thing:
     """A red or green apple."""
     color = (0.70, 0.12, 0.10) if chance.random() < 0.5 else (0.45, 0.60, 0.15)
-    return _round("apple", (Blob((0.08, 0.08, 0.075), (0, 0, 0), Material("plain", color), 0.9, 0.05),), 0.04, 0.071)
+    return _round("apple", (Blob((0.088, 0.088, 0.09), (0, 0, 0), Material("plain", color), 0.85, 0.14),), 0.044, 0.077)
 
 
 def bottle(chance: Chance, style: Style) -> Thing:
@@ -143,7 +143,7 @@ def monitor_stand(chance: Chance, style: Style) -> Thing:
         "monitor stand",
         parts,
         (width, depth, height),
-        (Spot((0, 0), (width - 0.04, depth - 0.03), height, 0.7, role="monitor"),),
+        (Spot((0, 0), (width - 0.04, depth - 0.03), height, 0.7, role="middle"),),
     )
 
 
@@ -477,7 +477,6 @@ MENUS: dict[str, tuple[Recipe, ...]] = {
 """What may stand on the top or the seat of a thing, by its label."""
 ROLE_MENUS: dict[str, tuple[Recipe, ...]] = {
     "tray": (plate, cup, bowl, jar, candle),
-    "monitor": (monitor,),
     "shelf": (books, standing_book, standing_book, speaker, jar, vase, teddy),
     "head": (pillow,),
     "inside": (ball, teddy, toy, apple, bottle, paper_ball),

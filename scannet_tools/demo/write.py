@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from scannet_tools.demo.camera import depth_intrinsics_of, intrinsics_of, path_of
+from scannet_tools.demo.camera import between, depth_intrinsics_of, intrinsics_of, path_of
 from scannet_tools.demo.furnish import KINDS, SCENE_TYPES, furnished
 from scannet_tools.demo.label_map import write_label_map
-from scannet_tools.demo.photos import photo_of
+from scannet_tools.demo.photos import Sensor, faces_seen, photo_of
 from scannet_tools.demo.rooms import Layout, Placed
 from scannet_tools.demo.scanner import UNLABELLED, ScanMesh, scanned
 from scannet_tools.demo.solid import Solid, solid_of
@@ -40,6 +40,8 @@ class WriteSettings:
     jpeg_quality: int = 88
     blurred_share: float = 0.06
     """Share of frames that the hand blurred."""
+    pieces: int = 3
+    """The scanner looked so many times as often as frames are stored."""
     frame_time_us: int = 333_333
 
 
@@ -94,12 +96,13 @@ def _write_scene(root: Path, seed: int, index: int, threads: int = 0) -> Path:
     layout = furnished(generator("demo", seed, index, "room"), kind)
     solid = solid_of(layout, seed, index)
     chance = generator("demo", seed, index, "camera")
-    poses = path_of(layout, chance)
+    poses = path_of(layout, solid, chance)
     color_camera = intrinsics_of(chance)
+    sensor = Sensor.of(color_camera)
     depth_camera = depth_intrinsics_of(color_camera)
     scan_from_world = _raw_frame(chance)
     lost = {int(n) for n in chance.choice(np.arange(3, len(poses) - 3), int(chance.integers(1, 3)), replace=False)}
-    hit = np.zeros(len(solid.faces), dtype=bool)
+    hit = faces_seen(solid, between(poses, SETTINGS.pieces), color_camera, threads=threads)
     header = SensHeader(
         color_camera.width, color_camera.height, depth_camera.width, depth_camera.height,
         _four(color_camera), _four(depth_camera), sensor_name="demo",
@@ -108,7 +111,7 @@ def _write_scene(root: Path, seed: int, index: int, threads: int = 0) -> Path:
         for number, pose in enumerate(poses):
             frame_chance = generator("demo", seed, index, "frame", number)
             photo = photo_of(
-                solid, pose, color_camera, frame_chance,
+                solid, pose, sensor, frame_chance,
                 exposure=float(frame_chance.uniform(0.92, 1.08)),
                 blurred=bool(frame_chance.random() < SETTINGS.blurred_share), threads=threads,
             )  # fmt: skip
