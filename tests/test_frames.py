@@ -446,6 +446,8 @@ def test_cameras_with_a_heading(pitch_deg: float, roll_deg: float) -> None:
         (tilted(roll_deg=90), "rolled by 90 degrees"),
         (tilted(roll_deg=180), "upside down"),
         (tilted(roll_deg=170, pitch_deg=10), "upside down"),
+        (tilted(roll_deg=180, pitch_deg=69), "upside down"),
+        (tilted(roll_deg=180, pitch_deg=-69), "upside down"),
     ],
 )
 def test_cameras_without_a_heading(camera: Transform, message: str) -> None:
