@@ -20,7 +20,7 @@ from spacecast.dataset.pool import run
 from spacecast.dataset.reader import MANIFEST
 from spacecast.dataset.release import WORK, prepare, publish, staging
 from spacecast.dataset.rows import Row, row_of
-from spacecast.dataset.selection import Feature, Selection, TypeRules, orders_of, select, shares_of
+from spacecast.dataset.selection import Feature, TypeRules, orders_of, select, shares_of
 from spacecast.dataset.settings import REGISTERED, BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
 from spacecast.dataset.shards import Question, Shard, write_shards
@@ -103,20 +103,20 @@ def build(
     return _Build(Path(out), settings or BuildSettings(), sources, said).run([Path(root) for root in roots])
 
 
-class _Chosen(NamedTuple):
-    """Outcome of a selection over all scenes."""
+class _Choice(NamedTuple):
+    """Outcome of the selection of one type over all scenes."""
 
-    by_type: dict[str, Selection]
-    features: dict[str, dict[str, Feature]]
-    """Type code -> uid -> feature, of all candidates."""
+    features: dict[str, Feature]
+    """Uid -> feature, of the chosen."""
+    left_out: dict[str, dict[str, list[str]]]
+    """Scene key -> reason -> uids of the others."""
 
-    def by_scene(self) -> dict[str, dict[str, str]]:
-        """Scene key -> uid -> type code, of chosen questions."""
-        found: dict[str, dict[str, str]] = {}
-        for code, selection in self.by_type.items():
-            for uid in selection.chosen:
-                found.setdefault(self.features[code][uid].scene, {})[uid] = code
-        return dict(sorted(found.items()))
+    def against(self) -> dict[str, int]:
+        """Reason -> how many were left out for it."""
+        counts: Counter[str] = Counter()
+        for reasons in self.left_out.values():
+            counts.update({reason: len(uids) for reason, uids in reasons.items()})
+        return dict(sorted(counts.items()))
 
 
 @dataclass(frozen=True)
@@ -148,15 +148,15 @@ class _Build:
             if not usable:
                 raise SpacecastError(f"none of {len(folders)} scenes can be used; {min(failures.values())}")
             works = {key: work_of(self._file(key)) for key in usable}
-            chosen = self._select(usable)
-            questions = self._questions(chosen)
+            choices = self._select(usable)
+            questions = self._questions(choices)
             if not questions:
                 raise SpacecastError(f"no question can be asked in {len(usable)} scenes; {self._top(works)}")
-            lost = self._pictures(usable, questions)
+            lost = self._pictures(usable, works, questions)
             if not lost:
                 break
             failures.update(lost)
-        return self._release(usable, works, chosen, questions, sorted(failures.values()))
+        return self._release(usable, works, choices, questions, sorted(failures.values()))
 
     def _check(self) -> None:
         if not self.suite.types:
@@ -210,27 +210,30 @@ class _Build:
         shares = tuple((rule.answer, rule.share) for rule in self.suite.max_shares if rule.type_code == kind.code)
         return TypeRules(kind.code, kind.option_count, kind.multi_select, shares)
 
-    def _select(self, folders: Mapping[str, Folder]) -> _Chosen:
-        features: dict[str, dict[str, Feature]] = {kind.code: {} for kind in self.suite.types}
-        for key in folders:
-            for code, found in features_of(self._file(key)).items():
-                features[code].update((feature.uid, feature) for feature in found)
-        quotas, selections = self._quotas(), {}
+    def _select(self, folders: Mapping[str, Folder]) -> dict[str, _Choice]:
+        """By type code; one type's candidates are in memory at a time."""
+        quotas, choices = self._quotas(), {}
         for done, kind in enumerate(self.suite.types, start=1):
-            candidates = list(features[kind.code].values())
-            selections[kind.code] = select(candidates, quotas[kind.code], self._rules(kind))
+            features = {f.uid: f for key in folders for f in features_of(self._file(key), kind.code)}
+            selection = select(list(features.values()), quotas[kind.code], self._rules(kind))
+            left_out: dict[str, dict[str, list[str]]] = {}
+            for uid, reason in selection.refused.items():
+                left_out.setdefault(features[uid].scene, {}).setdefault(reason, []).append(uid)
+            choices[kind.code] = _Choice({uid: features[uid] for uid in selection.chosen}, left_out)
             self.progress("selection", done, len(self.suite.types))
-        return _Chosen(selections, features)
+        return choices
 
-    def _questions(self, chosen: _Chosen) -> list[Question]:
+    def _questions(self, choices: Mapping[str, _Choice]) -> list[Question]:
         """Rows in the order of the dataset: by scene, type and uid."""
         kinds = {kind.code: kind for kind in self.suite.types}
         orders: dict[str, tuple[int, ...]] = {}
-        for code, selection in chosen.by_type.items():
-            features = [chosen.features[code][uid] for uid in selection.chosen]
-            orders.update(orders_of(features, self._rules(kinds[code]), self.settings.seed))
+        by_scene: dict[str, dict[str, str]] = {}
+        for code, choice in choices.items():
+            orders.update(orders_of(list(choice.features.values()), self._rules(kinds[code]), self.settings.seed))
+            for uid, feature in choice.features.items():
+                by_scene.setdefault(feature.scene, {})[uid] = code
         questions = []
-        for key, codes in chosen.by_scene().items():
+        for key, codes in sorted(by_scene.items()):
             records = records_of(self._file(key), set(codes))
             for uid, code in sorted(codes.items(), key=lambda pair: (self.order_of_types[pair[1]], pair[0])):
                 candidate = candidate_from(records[uid])
@@ -238,7 +241,9 @@ class _Build:
                 questions.append(Question(row, candidate))
         return questions
 
-    def _pictures(self, folders: Mapping[str, Folder], questions: Sequence[Question]) -> dict[str, str]:
+    def _pictures(
+        self, folders: Mapping[str, Folder], works: Mapping[str, SceneWork], questions: Sequence[Question]
+    ) -> dict[str, str]:
         """Encoded pictures of every scene's questions into its file; failures by scene."""
         views: dict[str, dict[str, Mapping[str, Any]]] = {}
         for question in questions:
@@ -248,7 +253,7 @@ class _Build:
         tasks = []
         for key, of_scene in sorted(views.items()):
             shown = tuple(view for _, view in sorted(of_scene.items()))
-            stamp = digest_of([self.settings.shown(), work_of(self._file(key)).inputs, list(shown)])
+            stamp = digest_of([works[key].key, works[key].inputs, list(shown)])
             file = self.work / "pictures" / f"{key}.parquet"
             tasks.append(PictureTask(folders[key], file, stamp, self.settings, self.sources, shown))
         failures = {}
@@ -264,7 +269,7 @@ class _Build:
         self,
         folders: Mapping[str, Folder],
         works: Mapping[str, SceneWork],
-        chosen: _Chosen,
+        choices: Mapping[str, _Choice],
         questions: Sequence[Question],
         failures: Sequence[str],
     ) -> BuildReport:
@@ -280,7 +285,7 @@ class _Build:
         if self.settings.evidence:
             for row in rows:
                 evidence.update(write_evidence(row, pictures.map_of(row), folder))
-        unmet = self._unmet(works, chosen)
+        unmet = self._unmet(works, choices)
         datasets = sorted({row.dataset for row in rows})
         manifest = manifest_of(
             settings=self.settings,
@@ -293,7 +298,7 @@ class _Build:
             unmet=unmet,
             evidence=evidence,
         )
-        write_rejections(self._rejections(folders, works, chosen), folder / "rejections.parquet")
+        write_rejections(self._rejections(folders, works, choices), folder / "rejections.parquet")
         _write_text(folder / "README.md", card_of(manifest))
         _write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
         publish(self.out)
@@ -308,41 +313,36 @@ class _Build:
             manifest=manifest,
         )
 
-    def _unmet(self, works: Mapping[str, SceneWork], chosen: _Chosen) -> list[Unmet]:
+    def _unmet(self, works: Mapping[str, SceneWork], choices: Mapping[str, _Choice]) -> list[Unmet]:
         quotas, found = self._quotas(), []
         for kind in self.suite.types:
-            selection = chosen.by_type[kind.code]
-            if len(selection.chosen) < quotas[kind.code]:
+            choice = choices[kind.code]
+            if len(choice.features) < quotas[kind.code]:
                 found.append(
                     Unmet(
                         level=kind.level,
                         name=kind.name,
                         type_code=kind.code,
                         wanted=quotas[kind.code],
-                        chosen=len(selection.chosen),
+                        chosen=len(choice.features),
                         candidates=sum(work.candidates.get(kind.code, 0) for work in works.values()),
-                        against=dict(sorted(Counter(selection.refused.values()).items())),
+                        against=choice.against(),
                         refused_most=_most(works.values(), {kind.code}),
                     )
                 )
         return found
 
     def _rejections(
-        self, folders: Mapping[str, Folder], works: Mapping[str, SceneWork], chosen: _Chosen
+        self, folders: Mapping[str, Folder], works: Mapping[str, SceneWork], choices: Mapping[str, _Choice]
     ) -> dict[tuple[str, str], list[Refused]]:
-        left_out: dict[str, dict[tuple[str, str], list[str]]] = {}
-        for code, selection in chosen.by_type.items():
-            for uid, reason in selection.refused.items():
-                of_scene = left_out.setdefault(chosen.features[code][uid].scene, {})
-                of_scene.setdefault((code, reason), []).append(uid)
         found = {}
         for key, work in works.items():
             selected = [
                 Refused(code, "selection", reason, len(uids), tuple(sorted(uids)[: TASK_SETTINGS.max_examples]))
-                for (code, reason), uids in sorted(left_out.get(key, {}).items())
+                for code, choice in sorted(choices.items())
+                for reason, uids in sorted(choice.left_out.get(key, {}).items())
             ]
-            folder = folders[key]
-            found[folder.dataset, folder.scene_id] = [*work.refused, *selected]
+            found[folders[key].dataset, folders[key].scene_id] = [*work.refused, *selected]
         return found
 
     def _top(self, works: Mapping[str, SceneWork]) -> str:

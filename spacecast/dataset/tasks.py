@@ -86,6 +86,8 @@ class Refused(NamedTuple):
 class SceneWork(NamedTuple):
     """What the file of a scene's candidates says of the scene."""
 
+    key: str
+    """Of all that it was made from but the contents of ``inputs``."""
     inputs: dict[str, str]
     problems: dict[str, int]
     is_aligned: bool
@@ -310,19 +312,18 @@ def work_of(file: Path) -> SceneWork:
     refused = tuple(
         Refused(code, stage, reason, times, tuple(examples)) for code, stage, reason, times, examples in said["refused"]
     )
-    return SceneWork(said["inputs"], said["problems"], said["is_aligned"], refused, said["candidates"])
+    return SceneWork(said["key"], said["inputs"], said["problems"], said["is_aligned"], refused, said["candidates"])
 
 
-def features_of(file: Path) -> dict[str, list[Feature]]:
-    """What selection needs of a scene's candidates, by type code."""
-    columns = ["type_code", *Feature._fields]
-    found: dict[str, list[Feature]] = {}
-    for record in pq.read_table(file, columns=columns).to_pylist():
-        code = record.pop("type_code")
+def features_of(file: Path, type_code: str) -> list[Feature]:
+    """What selection needs of a scene's candidates of one type."""
+    table = pq.read_table(file, columns=list(Feature._fields), filters=[("type_code", "==", type_code)])
+    found = []
+    for record in table.to_pylist():
         for name in ("views", "right"):
             record[name] = tuple(record[name])
         record["stated"] = tuple((key, value) for key, value in record["stated"])
-        found.setdefault(code, []).append(Feature(**record))
+        found.append(Feature(**record))
     return found
 
 

@@ -74,7 +74,7 @@ def read(folder: Folder) -> Scan:
         vertices=np.zeros((3, 3), np.float32),
         faces=np.array([[0, 1, 2]], np.int32),
         colors=np.zeros((3, 3), np.uint8),
-        instance_ids=np.array([1, 1, 1], np.int32),
+        instance_ids=np.full(3, 1 if count else -1, np.int32),
         instances={i: Instance(i, f"thing {i}", f"thing {i}") for i in range(1, count + 1)},
         world_from_scan=Transform.identity(target="world", source="scan"),
         is_aligned=not (path / "crooked").exists(),
