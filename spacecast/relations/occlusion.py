@@ -114,7 +114,7 @@ def occlusion(
             value, margins["hidden_by"] = "occluded", hidden
         else:
             reasons.append("grey_zone")
-    if value == "occluded" and _main_occluder_is_see_through(scene, look, target_id):
+    if value in ("occluded", "not visible") and _main_occluder_is_see_through(scene, look, target_id):
         reasons.append("see_through_occluder")
     return Answer(value, _numbers(seen), margins, tuple(reasons))
 

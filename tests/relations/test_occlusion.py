@@ -110,6 +110,8 @@ def test_see_through_things_are_uncertain_as_targets_and_as_main_occluders() -> 
     glass = ("see_through",)
     answer = occlusion(Scene.from_boxes([TARGET, cover(80, traits=glass)]), 1, view=CAMERA)
     assert (answer.value, answer.reasons) == ("occluded", ("see_through_occluder",))
+    answer = occlusion(Scene.from_boxes([TARGET, cover(160, traits=glass)]), 1, view=CAMERA)
+    assert (answer.value, answer.reasons) == ("not visible", ("see_through_occluder",))
     answer = occlusion(Scene.from_boxes([TARGET, cover(80, traits=glass)]), 2, view=CAMERA)
     assert (answer.value, answer.reasons) == ("not occluded", ("see_through",))
 
