@@ -13,6 +13,7 @@ Conventions (the one page of them):
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, overload
@@ -300,13 +301,13 @@ def sector_of(angle_deg: float, names: Sequence[str] = SECTORS) -> Sector:
     >>> sector_of(99.0)
     Sector(value='right', ambiguity=0.4)
     """
-    index = int(np.floor(angle_deg / 45.0 + 0.5))
+    index = math.floor(angle_deg / 45.0 + 0.5)
     return Sector(names[index % 8], min(1.0, abs(angle_deg - 45.0 * index) / 22.5))
 
 
 def wrap_deg(angle_deg: float) -> float:
     """The same angle in (-180, 180]."""
-    wrapped = float(np.mod(angle_deg, 360.0))
+    wrapped = float(angle_deg) % 360.0
     return wrapped - 360.0 if wrapped > 180.0 else wrapped
 
 
@@ -346,10 +347,11 @@ class Heading:
         Raises:
             FrameError: the vector has no horizontal part.
         """
-        vector = np.asarray(vector_in_world, dtype=np.float64)[:2]
-        if not np.linalg.norm(vector) > 0.0:
+        x, y = np.asarray(vector_in_world, dtype=np.float64)[:2].tolist()  # plain numbers: numpy is slow on two
+        if not math.hypot(x, y) > 0.0:
             raise FrameError("a vector without a horizontal part has no direction")
-        return wrap_deg(float(np.degrees(np.arctan2(vector @ self.right_in_world, vector @ self.forward_in_world))))
+        ahead_x, ahead_y = self.forward_in_world
+        return wrap_deg(math.degrees(math.atan2(x * ahead_y - y * ahead_x, x * ahead_x + y * ahead_y)))
 
     def angle_deg_to(self, point_in_world: ArrayLike) -> float:
         """Angle from forward to a point (2,) or (3,), clockwise, as seen from the origin."""

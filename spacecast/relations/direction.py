@@ -139,7 +139,7 @@ def direction(
     answer = direction_in(scene, target, reference=reference, headings=headings)
     if frame != "world" or view is None or answer.value is None:
         return answer
-    vector = _vectors(scene, target, reference)[0]
+    vector = _pair(scene, target, reference).vectors[0]
     try:
         stated = stated_compass(view.world_from_camera)
     except FrameError:
@@ -190,14 +190,11 @@ def direction_in(scene: Scene, target: int | str, *, reference: int | str, headi
         RelationError: an object and itself.
         UnknownObjectError: no such object, or several of that label.
     """
-    vectors = _vectors(scene, target, reference)
-    one, other = scene.objects[scene.resolve(target)], scene.objects[scene.resolve(reference)]
-    distance_m = float(np.linalg.norm(vectors[0][:2]))
-    gap_m = one.aabb.gap_m(other.aabb)
-    margins = {"center_distance_m": distance_m, "box_gap_m": gap_m}
-    reasons = [*headings.reasons, *_too_near(scene, one, other, distance_m, gap_m)]
+    pair = _pair(scene, target, reference)
+    margins = {"center_distance_m": pair.distance_m, "box_gap_m": pair.gap_m}
+    reasons = [*headings.reasons, *pair.reasons]
 
-    found = [_told(vector, heading) for vector, heading in zip(vectors, headings.by_center, strict=True)]
+    found = [_told(vector, heading) for vector, heading in zip(pair.vectors, headings.by_center, strict=True)]
     first, heading = found[0], headings.by_center[0]
     if first is None or heading is None:
         return Answer(None, {}, margins, tuple(reasons))
@@ -223,9 +220,7 @@ def direction_between(target_center: ArrayLike, reference_center: ArrayLike, hea
         FrameError: the points lie above one another.
     """
     vector = np.asarray(target_center, dtype=np.float64)[:2] - np.asarray(reference_center, dtype=np.float64)[:2]
-    angle_deg = heading.angle_deg_of(vector)
-    sector = sector_of(angle_deg, heading.names)
-    return DirectionValue(sector.value, angle_deg, sector.ambiguity)
+    return _direction_of(vector, heading)
 
 
 def stated_compass(world_from_camera: Transform) -> StatedCompass:
@@ -265,7 +260,7 @@ def direction_as_stated(
             vector[1] * np.cos(angle) - vector[0] * np.sin(angle),
         ]
     )
-    return direction_between(seen + np.asarray(move_in_world, dtype=np.float64)[:2], (0.0, 0.0), world_heading())
+    return _direction_of(seen + np.asarray(move_in_world, dtype=np.float64)[:2], world_heading())
 
 
 def compass_rounding(
@@ -284,18 +279,44 @@ def compass_rounding(
     return None if holds else "compass_rounding"
 
 
-def _vectors(scene: Scene, target: int | str, reference: int | str) -> Array:
-    """(3, 3) from reference to target, for each of the three centres."""
-    one, other = scene.resolve(target), scene.resolve(reference)
-    if one == other:
-        raise RelationError(f"{scene.objects[one].label} ({one}) has no direction from itself")
-    return np.asarray(scene.objects[one].centers_in_world - scene.objects[other].centers_in_world)
+class _Pair(NamedTuple):
+    """What does not depend on a heading."""
+
+    vectors: tuple[tuple[float, float], ...]
+    """On the floor plan, from reference to target, for each of the three centres."""
+    distance_m: float
+    gap_m: float
+    reasons: tuple[str, ...]
 
 
-def _told(vector: Array, heading: Heading | None) -> DirectionValue | None:
-    if heading is None or not np.linalg.norm(vector[:2]) > 0.0:
-        return None
-    return direction_between(vector, (0.0, 0.0), heading)
+_pairs: WeakKeyDictionary[Scene, dict[tuple[int, int], _Pair]] = WeakKeyDictionary()
+
+
+def _pair(scene: Scene, target: int | str, reference: int | str) -> _Pair:
+    ids = scene.resolve(target), scene.resolve(reference)
+    known = _pairs.setdefault(scene, {})
+    if ids not in known:
+        known[ids] = _pair_of(scene, scene.objects[ids[0]], scene.objects[ids[1]])
+    return known[ids]
+
+
+def _pair_of(scene: Scene, one: SceneObject, other: SceneObject) -> _Pair:
+    if one.id == other.id:
+        raise RelationError(f"{one.label} ({one.id}) has no direction from itself")
+    vectors = (one.centers_in_world - other.centers_in_world)[:, :2]
+    distance_m, gap_m = float(np.linalg.norm(vectors[0])), one.aabb.gap_m(other.aabb)
+    reasons = _too_near(scene, one, other, distance_m, gap_m)
+    return _Pair(tuple((float(x), float(y)) for x, y in vectors), distance_m, gap_m, tuple(reasons))
+
+
+def _told(vector: tuple[float, float], heading: Heading | None) -> DirectionValue | None:
+    return _direction_of(vector, heading) if heading is not None and any(vector) else None
+
+
+def _direction_of(vector: Array | tuple[float, float], heading: Heading) -> DirectionValue:
+    angle_deg = heading.angle_deg_of(vector)
+    sector = sector_of(angle_deg, heading.names)
+    return DirectionValue(sector.value, angle_deg, sector.ambiguity)
 
 
 def _faced_centers(scene: Scene, anchor: SceneObject, facing: int | str | None, view: Posed | None) -> Array:
