@@ -175,7 +175,8 @@ class Remeasure:
         self._whole: RayScene | None = None
         self._alone: dict[int, RayScene] = {}
         self._sights: dict[str, _Sight] = {}
-        self._seen: dict[tuple[str, int], Seen] = {}
+        self._beyond: dict[str, NDArray[np.float32]] = {}
+        self._seen: dict[tuple[str, int, frozenset[int]], Seen] = {}
         self._distances: dict[tuple[int, int], float] = {}
 
     def row_problems(self, row: Row) -> list[Problem]:
@@ -301,7 +302,7 @@ class Remeasure:
 
     def seen(self, name: str, object_id: int, attached: frozenset[int] = frozenset()) -> Seen:
         """An object in a view, by casting the same rays at it alone."""
-        key = (name, object_id)
+        key = (name, object_id, attached)
         if key not in self._seen:
             self._seen[key] = self._measure(name, object_id, attached)
         return self._seen[key]
@@ -317,7 +318,6 @@ class Remeasure:
         visible = silhouette & ((sight.ids == object_id) | (depth <= sight.depth + SETTINGS.tolerance_m))
         hidden = silhouette & ~visible
         near = hidden & (sight.depth < depth - SETTINGS.nearer_m) & ~np.isin(sight.ids, sorted(attached))
-        side = np.ones((5, 5), dtype=bool)
         beyond = self._beyond_px(name, sight, alone)
         truncation = beyond / (beyond + count) if beyond + count else 1.0
         if not count:
@@ -326,20 +326,21 @@ class Remeasure:
             count,
             int(visible.sum()),
             1.0 - int(visible.sum()) / count,
-            int(binary_opening(hidden, side).sum()) / count,
-            int(binary_opening(near, side).sum()) / count,
+            _opened_px(hidden) / count,
+            _opened_px(near) / count,
             self._unknown_share(name, sight, silhouette, depth),
             truncation,
         )
 
     def _beyond_px(self, name: str, sight: _Sight, alone: RayScene) -> int:
-        height, width = sight.ids.shape
         step = SETTINGS.beyond_step_px
-        columns, rows = np.meshgrid(np.arange(-width, 2 * width, step), np.arange(-height, 2 * height, step))
-        outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
-        matrix = self.scan.views[name].world_from_camera.matrix
-        hits = alone.cast(sight.origin, _directions(sight.pixels, columns[outside], rows[outside], matrix))
-        return int(np.isfinite(hits.t).sum()) * step * step
+        if name not in self._beyond:
+            height, width = sight.ids.shape
+            columns, rows = np.meshgrid(np.arange(-width, 2 * width, step), np.arange(-height, 2 * height, step))
+            outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
+            matrix = self.scan.views[name].world_from_camera.matrix
+            self._beyond = {name: _directions(sight.pixels, columns[outside], rows[outside], matrix)}
+        return int(np.isfinite(alone.cast(sight.origin, self._beyond[name]).t).sum()) * step * step
 
     def _unknown_share(
         self, name: str, sight: _Sight, silhouette: NDArray[np.bool_], depth: NDArray[np.float32]
@@ -429,6 +430,15 @@ def _directions(pixels: Array, columns: Any, rows: Any, matrix: Array) -> NDArra
     fx, fy, cx, cy = pixels
     in_camera = np.stack([(columns - cx) / fx, (rows - cy) / fy, np.ones(columns.shape)], axis=-1)
     return (in_camera @ matrix[:3, :3].T).astype(np.float32)
+
+
+def _opened_px(mask: NDArray[np.bool_]) -> int:
+    """Pixels that lie in a square of 5x5 pixels within a mask."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return 0
+    window = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return int(binary_opening(window, np.ones((5, 5), dtype=bool)).sum())
 
 
 def _is_to_be_seen(seen: Seen, scale: float) -> bool:

@@ -21,6 +21,8 @@ class OverlaySettings:
 
     near_m: float = 0.05
     """Edges are cut off this far before the camera."""
+    label_margin: float = 0.12
+    """Share of the picture's width at its borders where labels are not centred."""
 
 
 SETTINGS = OverlaySettings()
@@ -39,6 +41,8 @@ class DrawnBox(NamedTuple):
     """x1, y1, x2, y2 in pixels; may leave the picture."""
     place: tuple[float, float] | None
     """Where the label stands, inside the picture; None where the centre is not in it."""
+    anchor: str
+    """How the label stands there, so that it stays in the picture: ``start``, ``middle`` or ``end``."""
 
 
 def boxes_in(view: Mapping[str, Any], objects: list[dict[str, Any]]) -> list[DrawnBox]:
@@ -63,13 +67,15 @@ def boxes_in(view: Mapping[str, Any], objects: list[dict[str, Any]]) -> list[Dra
         if not lines:
             continue
         center = (np.array(item["center_in_world"], float) - translation) @ rotation
-        place = None
+        place, anchor = None, "middle"
         if center[2] > SETTINGS.near_m:
             x, y = _pixel(center, pixel_from_camera)
             if 0 <= x < view["width"] and 0 <= y < view["height"]:
                 place = (round(x, 1), round(y, 1))
+                margin = SETTINGS.label_margin * view["width"]
+                anchor = "start" if x < margin else "end" if x > view["width"] - margin else "middle"
         drawn.append(
-            DrawnBox(item["label"], ", ".join(item["roles"]), COLORS[number % len(COLORS)], tuple(lines), place)
+            DrawnBox(item["label"], ", ".join(item["roles"]), COLORS[number % len(COLORS)], tuple(lines), place, anchor)
         )
     return drawn
 

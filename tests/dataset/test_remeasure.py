@@ -142,7 +142,7 @@ def test_what_is_carried_does_not_count_as_near() -> None:
     scan = scan_of({1: DESK, 2: ("cup", (-0.5, -0.2, 0.5), (0.5, -0.1, 1.0))})
     measure = Remeasure(scan)
     assert measure.seen("7", 1, frozenset({2})).opened_near == 0.0
-    assert Remeasure(scan).seen("7", 1).opened_near > 0.4
+    assert measure.seen("7", 1).opened_near > 0.4
 
 
 def test_truncation_counts_what_lies_beyond_the_picture() -> None:
