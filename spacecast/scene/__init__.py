@@ -1,6 +1,7 @@
 """Scenes: values that never change."""
 
 from spacecast.scene.objects import SceneObject, Shape, Support
+from spacecast.scene.rooms import Room
 from spacecast.scene.scene import LabelledBox, RestMesh, Scene
 
-__all__ = ["LabelledBox", "RestMesh", "Scene", "SceneObject", "Shape", "Support"]
+__all__ = ["LabelledBox", "RestMesh", "Room", "Scene", "SceneObject", "Shape", "Support"]

@@ -12,11 +12,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spacecast.errors import InputError, UnknownObjectError
+from spacecast.errors import InputError, SpacecastError, UnknownObjectError
 from spacecast.frames import Transform
 from spacecast.scan import NO_INSTANCE, Instance, Scan
 from spacecast.scene.attachment import Attachment, derive_attachment
 from spacecast.scene.objects import SceneObject, Shape, Support
+from spacecast.scene.rooms import Room, room_of, rooms_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,7 @@ class Scene:
     is_aligned: bool
     objects: Mapping[int, SceneObject]
     rest: RestMesh = field(default_factory=RestMesh.empty)
+    _before: Scene | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         bound = {i: replace(o, _support_of=self._support_of) for i, o in sorted(self.objects.items())}
@@ -199,6 +201,26 @@ class Scene:
         return tuple(sorted(found))
 
     @cached_property
+    def rooms(self) -> tuple[Room, ...]:
+        """Rooms, the largest first; the same in every state of a scene, since the building does not move."""
+        return rooms_of(self.objects) if self._before is None else self._before.rooms
+
+    def room_of(self, name: int | str) -> Room | None:
+        """The room that holds most of an object's plan, or None."""
+        return room_of(self.rooms, self.objects[self.resolve(name)])
+
+    @property
+    def room_center_in_world(self) -> NDArray[np.float64]:
+        """(2,) centroid of the largest room.
+
+        Raises:
+            SpacecastError: no floor is labelled, or none of more than 1 square metre.
+        """
+        if not self.rooms:
+            raise SpacecastError(f"{self.scene_id}: no room is known: no labelled floor of more than 1 square metre")
+        return self.rooms[0].center_in_world
+
+    @cached_property
     def _attachment(self) -> Attachment:
         return derive_attachment(self.objects)
 
@@ -213,7 +235,8 @@ class Scene:
             for i, o in self.objects.items()
             if i not in gone
         }
-        return Scene(self.scene_id, self.dataset, self.is_aligned, objects, self.rest.without(gone | set(poses)))
+        rest = self.rest.without(gone | set(poses))
+        return Scene(self.scene_id, self.dataset, self.is_aligned, objects, rest, self._before or self)
 
 
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)

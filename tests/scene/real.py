@@ -28,6 +28,8 @@ def traits_of(label: str) -> frozenset[str]:
         found.add(label)
     if label in FIXTURE - {"tv"}:
         found.add("fixture")
+    if label in ("door", "doorframe"):
+        found.add("door")
     if label in SOFT:
         found.add("soft")
     if label == "curtain":
