@@ -8,6 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, and no deadline: a loaded machine is not a fault.
+settings.register_profile("spacecast", deadline=None, derandomize=True)
+settings.load_profile("spacecast")
 
 REAL = Path(__file__).parent.parent.parent / "shared" / "real"
 """Real scan data; absent on most machines, and then the tests on it skip, saying so."""
