@@ -175,7 +175,9 @@ def containing(child: Surface, parent: Surface) -> Containing:
     within = (child.points[numbers] @ planes[:, :3].T + planes[:, 3] <= 1e-9).all(axis=1)
     inside = float(child.areas[numbers[within]].sum() / child.area_m2)
     middle = (child.low + child.high) / 2.0
-    beside = (parent.points[:, 2] >= child.low[2]) & (parent.points[:, 2] <= child.high[2])
+    # Not beside its lowest part: the seat under a book is not around it, though in a scan both meet at one height.
+    from_z = min(float(middle[2]), float(child.low[2]) + SETTINGS.lower_m)
+    beside = (parent.points[:, 2] >= from_z) & (parent.points[:, 2] <= child.high[2])
     away = parent.points[beside, :2] - middle[:2]
     angle = np.arctan2(away[:, 1], away[:, 0]) * (SETTINGS.sectors / (2.0 * np.pi))
     sectors = len(np.unique(np.floor(angle).astype(np.int64) % SETTINGS.sectors)) / SETTINGS.sectors

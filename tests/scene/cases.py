@@ -152,6 +152,8 @@ def cases() -> list[Case]:
                 block((-0.2, 0.025, 0.7), (0.2, 0.04, 1.22)),
                     block((-0.2, -0.02, 1.215), (0.2, 0.04, 1.23)), traits="shapeless carries_nothing")],
              {}, ((1, 2),), {2: "none"}),
+        Case("book on the seat of a chair",
+             [_chair(1, 0.0, 0.0), thing(2, "book", block((-0.1, -0.12, 0.45), (0.1, 0.12, 0.48)))], {(1, 2): ON}),
         Case("two chairs on either side of a table",
              [TABLE, _chair(2, 0.0, -0.8), _chair(3, 1.0, 0.0)], {}, (), {2: "floor", 3: "floor"}),
         Case("curtain in front of a cup on a sill that is part of the building",
