@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial.transform import Rotation, Slerp
 from shapely import contains_xy
 
@@ -105,7 +105,7 @@ def between(poses: list[Transform], pieces: int) -> list[Transform]:
     at = at[np.arange(len(at)) % pieces != 0]
     rotations = Slerp(times, turns)(at).as_matrix()
     return [
-        Transform("world", "camera", rotation, [np.interp(t, times, places[:, k]) for k in range(3)])
+        Transform("world", "camera", rotation, np.array([np.interp(t, times, places[:, k]) for k in range(3)]))
         for t, rotation in zip(at, rotations, strict=True)
     ]
 
@@ -135,28 +135,27 @@ def _track(layout: Layout, chance: Chance) -> Array:
         cols.append(there[both])
         costs.append(np.full(both.sum(), step * np.hypot(dx, dy)))
     graph = csr_matrix((np.concatenate(costs), (np.concatenate(rows), np.concatenate(cols))), (len(nodes),) * 2)
-    start = int(chance.integers(len(nodes)))
-    lengths = dijkstra(graph, directed=False, indices=start)
-    reached = np.flatnonzero(np.isfinite(lengths))
-    targets = [start]  # far apart from each other, then visited nearest first
+    _, part = connected_components(graph, directed=False)
+    reached = np.flatnonzero(part == np.bincount(part).argmax())
+    start = int(reached[chance.integers(len(reached))])
+    targets: list[int] = [start]  # far apart from each other, then visited nearest first
     wanted = int(np.clip(len(reached) * step**2 / 1.2, 4, 9))
     spread = np.linalg.norm(nodes[reached] - nodes[start], axis=1)
     for _ in range(wanted):
-        best = int(reached[np.argmax(spread)])
-        targets.append(best)
-        spread = np.minimum(spread, np.linalg.norm(nodes[reached] - nodes[best], axis=1))
+        targets.append(int(reached[np.argmax(spread)]))
+        spread = np.minimum(spread, np.linalg.norm(nodes[reached] - nodes[targets[-1]], axis=1))
     way = [start]
     left = targets[1:]
-    here = start
+    stand = start
     while left:
-        lengths, before = dijkstra(graph, directed=False, indices=here, return_predecessors=True)
-        nearest = min(left, key=lambda node: (lengths[node], node))
+        lengths, before = dijkstra(graph, directed=False, indices=stand, return_predecessors=True)
+        nearest = _nearest(left, lengths)
         left.remove(nearest)
-        piece = [nearest]
-        while piece[-1] != here:
+        piece: list[int] = [nearest]
+        while piece[-1] != stand:
             piece.append(int(before[piece[-1]]))
         way += piece[::-1][1:]
-        here = nearest
+        stand = nearest
     line = nodes[way]
     if len(line) > 4:
         kernel = np.ones(5) / 5
@@ -166,6 +165,10 @@ def _track(layout: Layout, chance: Chance) -> Array:
     count = max(SETTINGS.frames[0], int(along[-1] / SETTINGS.step_m))
     at = np.linspace(0, along[-1], count)
     return np.stack([np.interp(at, along, line[:, k]) for k in (0, 1)], axis=1)
+
+
+def _nearest(nodes: list[int], lengths: Array) -> int:
+    return min(nodes, key=lambda node: (float(lengths[node]), node))
 
 
 def _goals(placed: Placed) -> list[tuple[float, float, float]]:

@@ -129,7 +129,7 @@ def _spot_at(layout: Layout, parent: int, thing: Thing, at: tuple[float, float],
     pose = carrier.pose.at(*at, spot.z + 0.002)
     shape = pose.footprint(thing)
     for p in layout.placed:
-        if p.parent == parent and shape.distance(p.pose.footprint(p.thing)) < 0.10:
+        if p.parent == parent and shape.distance(p.footprint) < 0.10:
             return None
     layout.placed.append(Placed(thing, pose, "object", parent, spot.kind, spot_number))
     return len(layout.placed) - 1
@@ -205,8 +205,9 @@ def _shelves(layout: Layout) -> None:
     if number is None:
         return
     for spot, place in enumerate(layout.placed[number].thing.spots):
-        if place.role == "shelf" and layout.chance.random() < 0.75:
-            layout.put(number, spot, t.books(layout.chance, layout.style))
+        if place.role == "shelf" and layout.chance.random() < 0.6:
+            recipe = t.books if layout.chance.random() < 0.5 else t.standing_book
+            layout.put(number, spot, recipe(layout.chance, layout.style))
 
 
 def _bench(layout: Layout) -> None:

@@ -81,11 +81,12 @@ def _legs(material: Material, width: float, depth: float, height: float, side: f
     return tuple(slab(material, (side, side, height), (sx * x, sy * y, 0)) for sx in (-1, 1) for sy in (-1, 1))
 
 
-def _top_spot(width: float, depth: float, z: float, clear: float = 1.0, margin: float = 0.04) -> Spot:
-    return Spot((0.0, 0.0), (width - 2 * margin, depth - 2 * margin), z, clear)
+def _top_spot(width: float, depth: float, z: float, *, margin: float = 0.04) -> Spot:
+    return Spot((0.0, 0.0), (width - 2 * margin, depth - 2 * margin), z)
 
 
-def _table(label: str, chance: Chance, material: Material, width: float, depth: float, height: float) -> Thing:
+def _table(label: str, material: Material, size: tuple[float, float, float]) -> Thing:
+    width, depth, height = size
     thick = 0.035
     parts = (
         slab(material, (width, depth, thick), (0, 0, height - thick)),
@@ -98,12 +99,12 @@ def _table(label: str, chance: Chance, material: Material, width: float, depth: 
 
 def dining_table(chance: Chance, style: Style) -> Thing:
     """A big table with four legs."""
-    return _table("dining table", chance, style.wood, chance.uniform(1.3, 1.7), chance.uniform(0.85, 0.95), 0.75)
+    return _table("dining table", style.wood, (chance.uniform(1.3, 1.7), chance.uniform(0.85, 0.95), 0.75))
 
 
 def coffee_table(chance: Chance, style: Style) -> Thing:
     """A low table."""
-    return _table("coffee table", chance, style.other_wood, chance.uniform(0.95, 1.2), chance.uniform(0.6, 0.7), 0.44)
+    return _table("coffee table", style.other_wood, (chance.uniform(0.95, 1.2), chance.uniform(0.6, 0.7), 0.44))
 
 
 def side_table(chance: Chance, style: Style) -> Thing:
@@ -218,7 +219,7 @@ def office_chair(chance: Chance, style: Style) -> Thing:
         Blob((0.06, 0.06, 0.06), (0.28 * np.cos(a), 0.28 * np.sin(a), 0.0), DARK)
         for a in np.radians([18, 90, 162, 234, 306])
     )
-    parts = (
+    parts: tuple[Part, ...] = (
         *spokes,
         *wheels,
         post(METAL, 0.03, seat - 0.12, (0, 0, 0.05)),
@@ -238,9 +239,7 @@ def stool(chance: Chance, style: Style) -> Thing:
 
 def bench(chance: Chance, style: Style) -> Thing:
     """A bench without a back."""
-    width = chance.uniform(1.0, 1.25)
-    thing = _table("bench", chance, style.wood, width, 0.40, 0.45)
-    return thing
+    return _table("bench", style.wood, (chance.uniform(1.0, 1.25), 0.40, 0.45))
 
 
 def ottoman(chance: Chance, style: Style) -> Thing:
@@ -266,7 +265,7 @@ def nightstand(chance: Chance, style: Style) -> Thing:
 
 
 def _chest(
-    label: str, material: Material, front: str, size: tuple[float, float, float], clear: float = 1.0, spots: bool = True
+    label: str, material: Material, front: str, size: tuple[float, float, float], *, has_top: bool = True
 ) -> Thing:
     width, depth, height = size
     parts = (
@@ -274,7 +273,7 @@ def _chest(
         slab(material, (width - 0.02, depth - 0.02, height - 0.082), (0, 0, 0.06), front=fitted(front, material)),
         slab(material, (width, depth, 0.022), (0, 0, height - 0.022)),
     )
-    return Thing(label, parts, size, (_top_spot(width, depth, height, clear),) if spots else ())
+    return Thing(label, parts, size, (_top_spot(width, depth, height),) if has_top else ())
 
 
 def dresser(chance: Chance, style: Style) -> Thing:
@@ -285,7 +284,7 @@ def dresser(chance: Chance, style: Style) -> Thing:
 def wardrobe(chance: Chance, style: Style) -> Thing:
     """A tall cupboard with two doors."""
     size = (chance.uniform(0.9, 1.2), 0.58, chance.uniform(1.8, 2.0))
-    return _chest("wardrobe", style.wood, "doors", size, spots=False)
+    return _chest("wardrobe", style.wood, "doors", size, has_top=False)
 
 
 def cabinet(chance: Chance, style: Style) -> Thing:
@@ -320,7 +319,7 @@ def stove(chance: Chance, style: Style) -> Thing:
     """A cooker with four plates and an oven."""
     white = Material("plain", (0.85, 0.85, 0.83))
     plates = tuple(post(DARK, 0.085, 0.012, (x, y, 0.88)) for x in (-0.15, 0.15) for y in (-0.13, 0.13))
-    parts = (
+    parts: tuple[Part, ...] = (
         slab(white, (0.6, 0.58, 0.88), (0, 0, 0), front=Material("panels", (0.25, 0.25, 0.27), None, STEEL)),
         *plates,
     )
@@ -388,7 +387,7 @@ def plant(chance: Chance, style: Style) -> Thing:
         blobs.append(
             Blob((size, size * 0.75, size), (r * np.cos(a), r * np.sin(a), z), leaf, yaw_deg=chance.uniform(0, 180))
         )
-    parts = (
+    parts: tuple[Part, ...] = (
         Turned(((0, 0), (0.12, 0), (0.17, 0.30), (0.15, 0.30), (0.14, 0.26), (0, 0.26)), (0, 0, 0), pot),
         post(Material("wood", (0.3, 0.2, 0.1)), 0.02, 0.35, (0, 0, 0.25)),
         *blobs,
@@ -459,7 +458,7 @@ def trash_can(chance: Chance, style: Style) -> Thing:
     spot = Spot((0, 0), (inside, inside), 0.01, height - 0.04, "contained_in", "inside")
     return Thing(
         "trash can",
-        (vessel(material, top - 0.03, top, height, (0, 0, 0), 0.01),),
+        (vessel(material, top - 0.03, top, height, thick=0.01),),
         (2 * top, 2 * top, height),
         (spot,),
         True,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
 
 from scannet_tools.demo.camera import SETTINGS as CAMERA
 from scannet_tools.demo.solid import Solid
@@ -30,8 +31,8 @@ class PhotoSettings:
     """A step in depth beside which depth is lost."""
     speckle: float = 0.004
     """Share of pixels that are lost anywhere."""
-    blur_px: int = 23
-    """Length of motion blur in blurred frames."""
+    blur_px: tuple[int, int] = (21, 61)
+    """Lengths of motion blur down and across in blurred frames: they fail the test of SEMANTICS section 7."""
     coarse_px: int = 208
     """Width of the pictures between frames, of which only what they hit is kept."""
 
@@ -83,9 +84,7 @@ def photo_of(
     soft[:, 1:-1] += shown[:, :-2] * np.float32(0.5) + shown[:, 2:] * np.float32(0.5)
     soft[:, 1:-1] *= np.float32(0.5)
     if blurred:
-        kernel = SETTINGS.blur_px
-        sums = np.cumsum(np.pad(soft, ((0, 0), (kernel // 2 + 1, kernel // 2), (0, 0)), mode="edge"), axis=1)
-        soft = (sums[:, kernel:] - sums[:, :-kernel]) / kernel
+        soft = uniform_filter(soft, (*SETTINGS.blur_px, 1), mode="nearest")
     soft += chance.standard_normal(t.shape, dtype=np.float32)[..., None] * np.float32(SETTINGS.color_noise)
     color = np.clip(soft, 0, 255, out=soft).astype(np.uint8)
     return Photo(color, _depth(solid, t, along, hits.face, chance), hits.face)

@@ -92,6 +92,12 @@ class Placed:
     spot: int | None = None
     """Number of the parent's place that it is in."""
 
+    @cached_property
+    def footprint(self) -> Polygon:
+        """The floor that it covers or hangs over; what hangs has its origin at its back."""
+        hangs = self.support in ("wall", "structure")
+        return (self.pose.at(0.0, -self.thing.size[1] / 2) if hangs else self.pose).footprint(self.thing)
+
     @property
     def top_m(self) -> float:
         """Height of its top above the floor."""
@@ -153,7 +159,8 @@ class Room:
                 corners += [(width - cut_x, depth), (0, depth)]
             else:
                 corners = [(0, 0), (width, 0), (width, depth), (0, depth)]
-            points = np.round(np.asarray(corners), 2) - np.round((width / 2, depth / 2), 2)
+            middle = np.array([width / 2, depth / 2]).round(2)
+            points = np.array(corners, dtype=np.float64).round(2) - middle
             if chance.random() < 0.5:
                 points = (points * (-1, 1))[::-1]
             if chance.random() < 0.5:
@@ -194,7 +201,7 @@ class Layout:
     def walkable(self, extra: tuple[BaseGeometry, ...] = ()) -> BaseGeometry:
         """Floor on which the walker's middle can be: the largest connected part."""
         radius = SETTINGS.walk_radius_m
-        solid = [p.pose.footprint(p.thing) for _, p in self.standing() if p.thing.size[2] > 0.05]
+        solid = [p.footprint for _, p in self.standing() if p.thing.size[2] > 0.05]
         free = self.room.polygon.buffer(-radius - 0.05) - unary_union([*solid, *extra]).buffer(radius)
         parts = list(getattr(free, "geoms", [free]))
         return max(parts, key=lambda part: part.area)
@@ -208,11 +215,11 @@ class Layout:
         if any(shape.intersects(keep) for keep in self.kept_free):
             return False
         for _, other in self.standing():
-            if shape.distance(other.pose.footprint(other.thing)) < apart:
+            if shape.distance(other.footprint) < apart:
                 return False
         for wall, low, high, bottom, _ in self.on_walls:  # nothing stands before a low window, a picture or a curtain
             side = self.room.walls[wall]
-            if bottom < thing.size[2] + 0.1 and shape.intersects(side.strip(low, high, 0.4)):
+            if bottom < thing.size[2] + 0.1 and shape.intersects(side.strip(low - 0.12, high + 0.12, 0.4)):
                 return False
         share = self.walkable((shape,)).area / self.room.polygon.area
         return thing.size[2] < 0.05 or share >= SETTINGS.min_walk_share
@@ -308,7 +315,7 @@ class Layout:
                 continue
             has_top = other.support == "floor" and other.thing.spots
             clear_m = SETTINGS.headroom_m if has_top else apart
-            if other.top_m + clear_m > bottom and strip.intersects(other.pose.footprint(other.thing)):
+            if other.top_m + clear_m > bottom and strip.intersects(other.footprint):
                 return True
         return False
 
@@ -332,7 +339,7 @@ class Layout:
             spot.center[0] + spot.size[0] / 2,
             spot.center[1] + spot.size[1] / 2,
         ).buffer(1e-6)
-        others = [p.pose.footprint(p.thing) for p in self.placed if p.parent == parent and p.spot == spot_number]
+        others = [p.footprint for p in self.placed if p.parent == parent and p.spot == spot_number]
         for attempt in range(tries):
             straight = thing.is_round or spot.role in ("shelf", "head", "middle") or attempt > tries // 2
             yaw = 0.0 if straight else float(self.chance.uniform(-25, 25))

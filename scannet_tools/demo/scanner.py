@@ -71,12 +71,12 @@ def scanned(solid: Solid, layout: Layout, hit: NDArray[np.bool_], chance: Chance
     clean = solid.vertices[used]
     owner = solid.owner_of_vertex[used]
     contacts = _contacts(solid, layout)
-    faces = np.concatenate([faces, _welds(clean, faces, owner, contacts)]).astype(np.int32)
+    joined = np.concatenate([faces, _welds(clean, faces, owner, contacts)]).astype(np.int32)
     noise = np.clip(chance.normal(0, SETTINGS.noise_m, clean.shape), -SETTINGS.noise_limit_m, SETTINGS.noise_limit_m)
     label_owner = _annotated(solid, layout, owner)
     _bleed(clean, owner, label_owner, contacts, chance)
     segments = _segments(clean, label_owner, owner, chance)
-    return ScanMesh(clean + noise, clean, faces, solid.colors[used], owner, label_owner, segments)
+    return ScanMesh(clean + noise, clean, joined, solid.colors[used], owner, label_owner, segments)
 
 
 def _closed(solid: Solid, hit: NDArray[np.bool_]) -> NDArray[np.bool_]:

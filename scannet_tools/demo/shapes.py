@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -217,7 +218,7 @@ def _quads(index: NDArray[np.int64]) -> NDArray[np.int64]:
 def _resampled(line: Array, spacing_m: float) -> tuple[Array, Array]:
     """The polyline with its corners kept and long pieces cut, and the arc length at each point."""
     pieces = [line[:1]]
-    for start, end in zip(line[:-1], line[1:], strict=True):
+    for start, end in pairwise(line):
         count = max(1, int(np.ceil(np.linalg.norm(end - start) / spacing_m - 1e-6)))
         pieces.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
     points = np.concatenate(pieces)
@@ -313,12 +314,8 @@ def post(material: Material, radius: float, height: float, at: Sequence[float]) 
     return Turned(((0.0, 0.0), (radius, 0.0), (radius, height), (0.0, height)), (x, y, z), material)
 
 
-def vessel(
-    material: Material, bottom: float, top: float, height: float, at: Sequence[float], wall_m: float = 0.006
-) -> Turned:
-    """An open vessel with a floor: cup, bowl, pot, bin."""
-    x, y, z = (float(c) for c in at)
-    thick = max(wall_m, 0.004)
+def vessel(material: Material, bottom: float, top: float, height: float, *, thick: float = 0.006) -> Turned:
+    """An open vessel with a floor that stands at the origin: cup, bowl, pot, bin; radii of its outside."""
     profile = (
         (0.0, 0.0),
         (bottom, 0.0),
@@ -327,4 +324,4 @@ def vessel(
         (max(bottom - thick, 0.005), thick),
         (0.0, thick),
     )
-    return Turned(profile, (x, y, z), material)
+    return Turned(profile, (0.0, 0.0, 0.0), material)

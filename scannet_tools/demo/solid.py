@@ -191,9 +191,9 @@ def _planar(corner: Array, normals: Array) -> Array:
 def _light(vertices: Array, faces: NDArray[np.int32], cross: Array, rays: RayScene) -> NDArray[np.float64]:
     """(n,) brightness: what comes from above, less what stands close by, more for what faces the lamps."""
     normal = np.zeros_like(vertices)
-    for k in range(3):
+    for corner in range(3):
         for axis in range(3):
-            normal[:, axis] += np.bincount(faces[:, k], cross[:, axis], len(vertices))
+            normal[:, axis] += np.bincount(faces[:, corner], cross[:, axis], len(vertices))
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
     count = SETTINGS.sky_rays
     k = np.arange(count) + 0.5  # a spiral over the sphere, turned into each normal's half

@@ -19,7 +19,7 @@ from scannet_tools.demo.furniture import (
 )
 from scannet_tools.demo.furniture import basket as floor_basket
 from scannet_tools.demo.furniture import box as floor_box
-from scannet_tools.demo.shapes import Blob, Color, Material, Spot, Thing, Turned, post, slab, vessel
+from scannet_tools.demo.shapes import Blob, Color, Material, Part, Spot, Thing, Turned, post, slab, vessel
 
 
 def _bright(chance: Chance) -> Color:
@@ -40,7 +40,7 @@ def cup(chance: Chance, style: Style) -> Thing:
     radius, height = chance.uniform(0.042, 0.05), chance.uniform(0.095, 0.12)
     paint = _paint(chance)
     handle = slab(paint, (0.035, 0.014, 0.05), (radius + 0.014, 0, height * 0.35))
-    return _round("cup", (vessel(paint, radius * 0.85, radius, height, (0, 0, 0)), handle), radius + 0.03, height)
+    return _round("cup", (vessel(paint, radius * 0.85, radius, height), handle), radius + 0.03, height)
 
 
 def plate(chance: Chance, style: Style) -> Thing:
@@ -248,7 +248,7 @@ def toy(chance: Chance, style: Style) -> Thing:
     """A toy car."""
     paint, pane = _paint(chance), Material("plain", (0.25, 0.4, 0.5))
     wheels = tuple(Blob((0.05, 0.03, 0.05), (x, y, 0), DARK) for x in (-0.06, 0.06) for y in (-0.05, 0.05))
-    parts = (
+    parts: tuple[Part, ...] = (
         slab(paint, (0.22, 0.10, 0.05), (0, 0, 0.02)),
         slab(pane, (0.11, 0.09, 0.04), (-0.01, 0, 0.07), top=paint),
         *wheels,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,15 @@ class WriteSettings:
 
 
 SETTINGS = WriteSettings()
+
+
+class Capture(NamedTuple):
+    """What the scanner brought home, and from where: ``world_from_camera`` of each frame, frames without a pose."""
+
+    mesh: ScanMesh
+    poses: list[Transform]
+    lost: set[int]
+    scan_from_world: Transform
 
 
 def write_demo(directory: str | Path, scenes: int, seed: int, *, workers: int = 1) -> list[Path]:
@@ -135,7 +144,7 @@ def _write_scene(root: Path, seed: int, index: int, threads: int = 0) -> Path:
         folder / f"{scene_id}.txt",
         _description(scan_from_world.inverse(), color_camera, depth_camera, len(poses), SCENE_TYPES[kind]),
     )
-    _write_json(folder / TRUTH_NAME, _truth(scene_id, kind, layout, mesh, ids, poses, lost, scan_from_world))
+    _write_json(folder / TRUTH_NAME, _truth(scene_id, kind, layout, ids, Capture(mesh, poses, lost, scan_from_world)))
     return folder
 
 
@@ -206,18 +215,10 @@ def _description(world_from_scan: Transform, color: Intrinsics, depth: Intrinsic
     return "".join(f"{name} = {value}\n" for name, value in lines.items())
 
 
-def _truth(
-    scene_id: str,
-    kind: str,
-    layout: Layout,
-    mesh: ScanMesh,
-    ids: dict[int, int],
-    poses: list[Transform],
-    lost: set[int],
-    scan_from_world: Transform,
-) -> dict[str, Any]:
+def _truth(scene_id: str, kind: str, layout: Layout, ids: dict[int, int], capture: Capture) -> dict[str, Any]:
     """What the generator knows, in world: boxes of the labelled vertices before noise and without bleeding."""
     objects, attachment = [], []
+    mesh = capture.mesh
     for owner, number in sorted(ids.items(), key=lambda item: item[1]):
         points = mesh.clean[mesh.owner == owner]
         placed = layout.placed[owner] if owner < len(layout.placed) else None
@@ -245,12 +246,12 @@ def _truth(
         "kind": kind,
         "room": [_rounded(corner) for corner in layout.room.corners],
         "height_m": layout.room.height_m,
-        "scan_from_world": _rounded(scan_from_world.matrix.ravel(), 9),
+        "scan_from_world": _rounded(capture.scan_from_world.matrix.ravel(), 9),
         "objects": objects,
         "attachment": attachment,
         "poses": [
-            {"frame": n, "world_from_camera": _rounded(p.matrix.ravel(), 9), "lost": n in lost}
-            for n, p in enumerate(poses)
+            {"frame": n, "world_from_camera": _rounded(p.matrix.ravel(), 9), "lost": n in capture.lost}
+            for n, p in enumerate(capture.poses)
         ],
     }
 
