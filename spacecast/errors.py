@@ -28,3 +28,7 @@ class UnknownObjectError(SpacecastError, KeyError):
 
 class RelationError(SpacecastError, ValueError):
     """A relation that has no value: asked of an object and itself, or without the view that it needs."""
+
+
+class InterventionError(SpacecastError, ValueError):
+    """An intervention that makes no sense or is not feasible; the message says what it hits or leaves."""
