@@ -441,7 +441,7 @@ def test_what_is_asked_for_is_checked(root: Path, tmp_path: Path) -> None:
         built(root, tmp_path / "out", questions=0)
     with pytest.raises(SpacecastError, match="no scenes"):
         built(nothing, tmp_path / "out")
-    with pytest.raises(InputError, match="scene s. is found twice"):
+    with pytest.raises(InputError, match=r"scene s. is found twice"):
         build([root, root], tmp_path / "out", sources=synthetic.SOURCES)
     assert not (tmp_path / "out").exists()
     with pytest.raises(SpacecastError, match="no suites named 'spacecats'; did you mean 'spacecast'"):
