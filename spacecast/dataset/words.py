@@ -24,7 +24,10 @@ def worded(
     if problem:
         return Refusal("options", problem, draft.case)
     draw = generator(seed, dataset, scene_id, kind.code, kind.version, draft.case, "wording")
-    wording_id, question, texts = suite.word(kind.code, draft, language, draw)
+    words = suite.word(kind.code, draft, language, draw)
+    if isinstance(words, Refusal):  # looks like the three texts: a named tuple of three
+        return words
+    wording_id, question, texts = words
     problem = _text_problem(question, tuple(texts), len(draft.choices))
     if problem:
         return Refusal("options", problem, draft.case)

@@ -61,6 +61,11 @@ def test_texts_that_are_empty_or_repeated_are_refused(
     assert word(draft, suite=suite) == Refusal("options", reason, draft.case)
 
 
+def test_a_language_without_a_name_refuses(draft: Draft) -> None:
+    refusal = Refusal("wording", "no_name", "thing 5")
+    assert word(draft, suite=replace(synthetic.SUITE, word=lambda code, draft, language, draw: refusal)) == refusal
+
+
 def test_a_question_without_pictures_is_refused(draft: Draft) -> None:
     assert word(replace(draft, views=())) == Refusal("options", "no_picture", draft.case)
 
