@@ -69,7 +69,7 @@ def plan_matches(cells: ArrayLike, faces: ArrayLike, *, radius_m: float, below_m
         floor, top = low.min(axis=0) - reach, low.max(axis=0) + reach
         floor[2] -= below_m
         top[2] += above_m
-        near = np.flatnonzero(((up >= floor) & (up <= top)).all(axis=1))
+        near = np.flatnonzero(within(up, floor, top))
     else:
         near = np.zeros(0, dtype=np.int64)
     if not len(near):
@@ -111,7 +111,17 @@ def hull_corners(plan: ArrayLike) -> Array:
 def nearest_heights(matches: Matches, which: ArrayLike, count: int) -> Array:
     """(count,) per cell the ``above_m`` that is nearest to 0 among some of the matches, nan where there is none."""
     chosen = np.flatnonzero(np.asarray(which))
-    order = chosen[np.argsort(np.abs(matches.above_m[chosen]), kind="stable")[::-1]]
-    nearest = np.full(count, np.nan)
-    nearest[matches.cell[order]] = matches.above_m[order]  # the last one written is the nearest
-    return nearest
+    cell, above = matches.cell[chosen], matches.above_m[chosen]
+    off = np.full(count, np.inf)
+    np.minimum.at(off, cell, np.abs(above))
+    nearest = np.full(count, -np.inf)
+    tied = np.abs(above) <= off[cell]
+    np.maximum.at(nearest, cell[tied], above[tied])  # of two equally near, the higher
+    return np.where(np.isfinite(nearest), nearest, np.nan)
+
+
+def within(points: Array, low: ArrayLike, high: ArrayLike) -> NDArray[np.bool_]:
+    """(n,) True for points (n, 3) in a box, its borders included. Axis by axis, which is faster than ``all``."""
+    x, y, z = points.T
+    (x0, y0, z0), (x1, y1, z1) = np.asarray(low), np.asarray(high)
+    return (z >= z0) & (z <= z1) & (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)

@@ -57,6 +57,8 @@ def sample_faces(vertices: ArrayLike, faces: ArrayLike, *, spacing_m: float) -> 
     cuts = np.ceil(np.maximum(by_area, by_edge)).clip(1, _MAX_SPLIT).astype(np.int64)
 
     whole = cuts == 1
+    if whole.all():
+        return FaceSamples(first + (one + two) / 3.0, doubled / 2.0, normals)
     parts = [FaceSamples(first[whole] + (one[whole] + two[whole]) / 3.0, doubled[whole] / 2.0, normals[whole])]
     for count in np.unique(cuts[~whole]).tolist():
         chosen = np.flatnonzero(cuts == count)

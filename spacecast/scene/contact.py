@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from spacecast.geometry.patches import Matches, hull_m2, nearest_heights, plan_matches
+from spacecast.geometry.patches import Matches, hull_m2, nearest_heights, plan_matches, within
 from spacecast.scene.surface import CELL_MARGIN_M, Surface
 
 
@@ -165,7 +165,7 @@ def containing(child: Surface, parent: Surface) -> Containing:
     for axis in (2, 0, 1):  # most pairs are told apart by height alone
         along = child.points[:, axis]
         in_box &= (along >= parent.low[axis]) & (along <= parent.high[axis])
-        inside = float(child.areas @ in_box / child.area_m2)
+        inside = float(child.areas[in_box].sum() / child.area_m2)
         if inside < SETTINGS.min_inside:
             return Containing(False, inside, 0.0)
     if parent.hull_planes is None:
@@ -203,8 +203,7 @@ def affixing(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying
     """
     reach_m = SETTINGS.hang_reach_m
     steep = np.abs(parent.normals[:, 2]) < SETTINGS.max_steep
-    box = (parent.points >= child.low - reach_m) & (parent.points <= child.high + reach_m)
-    faces = np.flatnonzero(steep & box.all(axis=1))
+    faces = np.flatnonzero(steep & within(parent.points, child.low - reach_m, child.high + reach_m))
     if not len(faces):
         return None, None
     tree = cKDTree(child.points, balanced_tree=False, compact_nodes=False)
@@ -228,9 +227,8 @@ def affixing(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying
 
 def near(child: Surface, parent: Surface, *, reach_m: float) -> NDArray[np.int64]:
     """Numbers of the child's samples that have one of the parent's within a distance."""
-    box = (parent.points >= child.low - reach_m) & (parent.points <= child.high + reach_m)
-    close = parent.points[box.all(axis=1)]
-    own = np.flatnonzero(((child.points >= parent.low - reach_m) & (child.points <= parent.high + reach_m)).all(axis=1))
+    close = parent.points[within(parent.points, child.low - reach_m, child.high + reach_m)]
+    own = np.flatnonzero(within(child.points, parent.low - reach_m, parent.high + reach_m))
     if not len(close) or not len(own):
         return np.zeros(0, dtype=np.int64)
     tree = cKDTree(close, balanced_tree=False, compact_nodes=False)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacecast.geometry.patches import hull_corners, hull_m2, lowest_per_cell, nearest_heights, plan_matches
+from spacecast.geometry.patches import hull_corners, hull_m2, lowest_per_cell, nearest_heights, plan_matches, within
 
 
 def test_lowest_of_four_cells() -> None:
@@ -81,3 +81,8 @@ def test_hull_corners() -> None:
     assert {tuple(c) for c in corners.tolist()} == {(0, 0), (2, 0), (2, 3), (0, 3)}
     assert {tuple(c) for c in hull_corners([[0, 0], [1, 1], [2, 2]]).tolist()} == {(0, 0), (2, 2)}
     assert hull_corners([[1, 2]]).tolist() == [[1, 2]]
+
+
+def test_within() -> None:
+    points = np.array([[0, 0, 0], [1, 2, 3], [1, 2, 3.1], [-0.1, 0, 0], [0.5, 2.1, 1], [0.5, 1, 1]])
+    assert within(points, (0, 0, 0), (1, 2, 3)).tolist() == [True, True, False, False, False, True]
