@@ -9,6 +9,7 @@ from typing import Any
 
 from questions.kinds import KIND_BY_CODE
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.rows import FACTS_SCHEMA, SETTINGS, plain
 from spacecast.dataset.types import Choice, Draft, Refusal, Tag, ViewUse
 from spacecast.relations import Answer
 from spacecast.scene import SceneObject
@@ -114,40 +115,25 @@ def facts_of(
         attachment: edges (parent, child) that matter.
     """
     edges = context.scene.attachment.edges
-    return rounded(
-        {
-            "schema": "spacecast-facts/1",
-            "objects": [context.object_facts(i, sorted(roles[i])) for i in sorted(roles)],
-            "views": [context.view_facts(view.name, view.role) for view in views],
-            "binding_view": binding_view,
-            "camera_compass": camera_compass,
-            "frame": frame,
-            "intervention": None,
-            "attachment": [
-                {
-                    "parent": parent,
-                    "child": child,
-                    "kind": edges[parent, child]["kind"],
-                    "certainty": edges[parent, child]["certainty"],
-                }
-                for parent, child in sorted(attachment)
-            ],
-            "relation": relation,
-            "twin": None,
-            "margins": dict(sorted(margins.items())),
-        }
-    )
-
-
-def rounded(value: Any) -> Any:
-    """A value for JSON with floats rounded to four places, and no minus zero."""
-    if isinstance(value, float):
-        return round(float(value), 4) + 0.0
-    if isinstance(value, Mapping):
-        return {key: rounded(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(entry) for entry in value]
-    return value
+    own = {
+        "binding_view": binding_view,
+        "camera_compass": camera_compass,
+        "frame": frame,
+        "intervention": None,
+        "attachment": [
+            {"parent": parent, "child": child, **{key: edges[parent, child][key] for key in ("kind", "certainty")}}
+            for parent, child in sorted(attachment)
+        ],
+        "relation": relation,
+        "twin": None,
+        "margins": dict(sorted(margins.items())),
+    }
+    return {
+        "schema": FACTS_SCHEMA,
+        "objects": [context.object_facts(i, sorted(roles[i])) for i in sorted(roles)],
+        "views": [context.view_facts(view.name, view.role) for view in views],
+        **plain(own, decimals=SETTINGS.decimals),
+    }
 
 
 def words_of(context: SceneContext, roles: Mapping[str, int], others: Iterable[int] = ()) -> dict[str, str | int]:

@@ -6,14 +6,16 @@ objects and views.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from types import MappingProxyType
 from typing import Any, Literal
 
-from spacecast.dataset.types import Refusal
+from spacecast.dataset.rows import SETTINGS as ROW_SETTINGS
+from spacecast.dataset.rows import plain
+from spacecast.dataset.types import Refusal, Role
 from spacecast.errors import FrameError
 from spacecast.frames import Heading, Intrinsics, camera_heading
 from spacecast.relations import Answer, occlusion
@@ -96,6 +98,8 @@ class SceneContext:
         )
         self._records: dict[str, ViewRecord] = {}
         self._headings: dict[str, Heading | None] = {}
+        self._object_facts: dict[int, dict[str, Any]] = {}
+        self._view_facts: dict[str, dict[str, Any]] = {}
 
     @cached_property
     def askable_ids(self) -> tuple[int, ...]:
@@ -152,30 +156,34 @@ class SceneContext:
         """The camera that a picture is rendered with."""
         return Camera(self.view(name).world_from_camera, self.picture_intrinsics(name))
 
-    def object_facts(self, object_id: int, roles: Iterable[str]) -> dict[str, Any]:
-        """The entry of ``facts.objects``; FORMATS section 3."""
-        o = self.scene.objects[object_id]
-        return {
-            "id": o.id,
-            "label": o.label,
-            "raw_label": o.raw_label,
-            "roles": list(roles),
-            "aabb": {"min": o.aabb.min.tolist(), "max": o.aabb.max.tolist()},
-            "obb": {"center": o.obb.center.tolist(), "size": o.obb.size.tolist(), "yaw_deg": float(o.obb.yaw_deg)},
-            "center_in_world": o.center_in_world.tolist(),
-        }
+    def object_facts(self, object_id: int, roles: Sequence[str]) -> dict[str, Any]:
+        """The entry of ``facts.objects``, rounded as it is written; FORMATS section 3."""
+        if object_id not in self._object_facts:
+            o = self.scene.objects[object_id]
+            entry = {
+                "id": o.id,
+                "label": o.label,
+                "raw_label": o.raw_label,
+                "aabb": {"min": o.aabb.min, "max": o.aabb.max},
+                "obb": {"center": o.obb.center, "size": o.obb.size, "yaw_deg": float(o.obb.yaw_deg)},
+                "center_in_world": o.center_in_world,
+            }
+            self._object_facts[object_id] = plain(entry, decimals=ROW_SETTINGS.decimals)
+        return {**self._object_facts[object_id], "roles": list(roles)}
 
-    def view_facts(self, name: str, role: str) -> dict[str, Any]:
-        """The entry of ``facts.views``; FORMATS section 3."""
-        intrinsics = self.picture_intrinsics(name)
-        return {
-            "name": name,
-            "role": role,
-            "world_from_camera": self.view(name).world_from_camera.matrix.reshape(-1).tolist(),
-            "pixel_from_camera": intrinsics.matrix.reshape(-1).tolist(),
-            "width": intrinsics.width,
-            "height": intrinsics.height,
-        }
+    def view_facts(self, name: str, role: Role) -> dict[str, Any]:
+        """The entry of ``facts.views``, rounded as it is written; FORMATS section 3."""
+        if name not in self._view_facts:
+            intrinsics = self.picture_intrinsics(name)
+            entry = {
+                "name": name,
+                "world_from_camera": self.view(name).world_from_camera.matrix.reshape(-1),
+                "pixel_from_camera": intrinsics.matrix.reshape(-1),
+                "width": intrinsics.width,
+                "height": intrinsics.height,
+            }
+            self._view_facts[name] = plain(entry, decimals=ROW_SETTINGS.decimals)
+        return {**self._view_facts[name], "role": role}
 
     def _recorded(self, name: str) -> ViewRecord:
         view, look = self.view(name), self.look(name)

@@ -130,9 +130,10 @@ def choose_views(
         else:
             probes.append(probe)
     kept = _different(probes, scan.views, pictures, max_views, reasons)
-    names = tuple(name for name in scan.views if name in kept)
-    refused = tuple(RefusedView(name, reasons[name]) for name in scan.views if name not in kept)
-    return ChosenViews(names, refused)
+    return ChosenViews(
+        tuple(name for name in scan.views if name in kept),
+        tuple(RefusedView(name, reasons[name]) for name in scan.views if name not in kept),
+    )
 
 
 def probe_camera(view: View) -> Camera:

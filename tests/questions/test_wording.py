@@ -1,0 +1,180 @@
+"""Words for drafts: every template of both languages, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from box_scans import Box, box_scan, looking, on_floor
+
+from questions.kinds import KIND_BY_CODE, PUBLISHED
+from questions.suites import SPACECAST, TYPES
+from questions.wording import is_plural, table, word, worded
+from spacecast.dataset.chance import generator
+from spacecast.dataset.context import SceneContext
+from spacecast.dataset.types import Draft, Refusal, Suite
+from spacecast.errors import SpacecastError
+
+LANGUAGES = ("en", "zh")
+CODES = [kind.code for kind in TYPES]
+CHINESE = {"table": "桌子", "tray": "托盘", "mug": "杯子", "bin": "垃圾桶", "stool": "凳子"}
+
+
+def room(**more: object) -> SceneContext:
+    boxes = [
+        Box(1, "table", (0.0, 0.5, 0.35), (1.6, 0.9, 0.7)),
+        Box(2, "tray", (-0.3, 0.5, 0.74), (0.6, 0.5, 0.08)),
+        Box(3, "mug", (-0.3, 0.5, 0.88), (0.2, 0.2, 0.2)),
+        on_floor(5, "bin", 1.3, 0.5),
+        on_floor(6, "stool", -1.3, 0.5),
+    ]
+    named = [Box(b.id, b.label, b.center, b.size, more={"label_zh": CHINESE[b.label]}) for b in boxes]
+    if more.get("nameless"):
+        named[-1] = boxes[-1]
+    return SceneContext(box_scan(named, {"0": looking((0.0, -3.2, 2.2), (0.0, 0.3, 0.6))}), pictures="render")
+
+
+@pytest.fixture(scope="module")
+def drafts() -> dict[str, list[Draft]]:
+    context = room()
+    return {kind.code: [d for d in kind.enumerate(context) if isinstance(d, Draft)] for kind in TYPES}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", CODES)
+def test_every_template_reads_with_every_draft(code: str, language: str, drafts: dict[str, list[Draft]]) -> None:
+    templates = table(language)[code]["templates"]
+    assert len(templates) >= 3
+    assert drafts[code]
+    for template in templates:
+        for draft in drafts[code]:
+            question, options = worded(template["text"], code, draft, language)
+            assert not re.search(r"[{}]|\bNone\b|  |\n", question), question
+            assert question[0] == question[0].upper()
+            assert question.strip() == question
+            assert len(options) == KIND_BY_CODE[code].option_count
+            assert len(set(options)) == len(options)
+            assert all(option.strip() == option and option for option in options)
+            for role, object_id in draft.words.items():
+                if isinstance(object_id, int):
+                    label = next(o["label"] for o in draft.facts["objects"] if o["id"] == object_id)
+                    assert (label if language == "en" else CHINESE[label]) in question, (role, question)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ids_of_templates_are_unique_and_texts_differ(language: str) -> None:
+    templates = [t for code in CODES for t in table(language)[code]["templates"]]
+    assert len({t["id"] for t in templates}) == len(templates)
+    assert len({t["text"] for t in templates}) == len(templates)
+    assert {t["id"] for t in templates}.isdisjoint(
+        t["id"] for other in LANGUAGES if other != language for c in CODES for t in table(other)[c]["templates"]
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_tables_have_the_same_types_values_and_options(language: str) -> None:
+    raw = tomllib.loads(files("questions.wording").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
+    assert set(raw) == {"values", *CODES}
+    assert set(raw["values"]) == set(table("en")["values"])
+    for code in CODES:
+        assert set(raw[code].get("options", {})) == set(table("en")[code].get("options", {}))
+        texts = list(raw[code].get("options", {}).values())
+        assert len(set(texts)) == len(texts)
+
+
+def test_each_direction_template_says_whose_directions_they_are() -> None:
+    for template in table("en")["direction_agent"]["templates"]:
+        assert "camera" in template["text"] or "person who took the picture" in template["text"]
+    for template in table("en")["direction_object_centric"]["templates"]:
+        assert "{the anchor}" in template["text"]
+        assert "{the facing}" in template["text"]
+        assert re.search(r"your own|of your own", template["text"])
+    for language in LANGUAGES:
+        for template in table(language)["direction_allocentric"]["templates"]:
+            assert "{say heading}" in template["text"]
+
+
+def test_each_occlusion_template_says_that_the_border_does_not_occlude() -> None:
+    for template in table("en")["occlusion"]["templates"]:
+        assert re.search(r"border|edge", template["text"])
+    for template in table("zh")["occlusion"]["templates"]:
+        assert "边缘" in template["text"]
+
+
+def test_options_of_distance_state_their_bounds() -> None:
+    for language in LANGUAGES:
+        texts = table(language)["distance"]["options"]
+        for value, bounds in {
+            "very close": ["1.0"], "close": ["1.0", "2.0"], "moderate": ["2.0", "3.3"], "far": ["3.3"],
+        }.items():  # fmt: skip
+            assert re.findall(r"\d\.\d", texts[value]) == bounds
+
+
+def test_the_paraphrase_is_drawn_from_the_generator(drafts: dict[str, list[Draft]]) -> None:
+    draft = drafts["distance"][0]
+    drawn = {word("distance", draft, "en", generator("w", i))[0] for i in range(60)}
+    assert drawn == {t["id"] for t in table("en")["distance"]["templates"]}
+    assert word("distance", draft, "en", generator("w", 3)) == word("distance", draft, "en", generator("w", 3))
+
+
+def test_no_chinese_question_about_what_has_no_chinese_name() -> None:
+    context = room(nameless=True)
+    seen = {True: 0, False: 0}
+    for kind in TYPES:
+        for draft in kind.enumerate(context):
+            if not isinstance(draft, Draft):
+                continue
+            named = {o["id"] for o in draft.facts["objects"] if set(o["roles"]) - {"carrier", "carried"}}
+            found = word(kind.code, draft, "zh", np.random.default_rng(0))
+            seen[6 in named] += 1
+            if 6 in named:
+                assert found == Refusal("wording", "no_chinese_name", "stool 6")
+            else:
+                assert not isinstance(found, Refusal)
+            assert not isinstance(word(kind.code, draft, "en", np.random.default_rng(0)), Refusal)
+    assert min(seen.values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("label", "plural"),
+    [("blinds", True), ("scissors", True), ("glass", False), ("chair", False), ("cactus", False), ("tennis", False),
+     ("stack of papers", True), ("canvas", False), ("christmas tree", False), ("curtains", True)],
+)  # fmt: skip
+def test_which_labels_take_a_plural_verb(label: str, plural: bool) -> None:
+    assert is_plural(label) is plural
+
+
+def test_plurals_agree_with_their_verb(drafts: dict[str, list[Draft]]) -> None:
+    draft = drafts["direction_agent"][0]
+    objects = [{**o, "label": "blinds"} if "target" in o["roles"] else o for o in draft.facts["objects"]]
+    text = "where {is target} {the target} from {the reference}?"
+    plural = Draft(**{**draft.__dict__, "facts": {**draft.facts, "objects": objects}})
+    assert worded(text, "direction_agent", plural, "en")[0].startswith("where are the blinds from the ")
+    assert worded(text, "direction_agent", draft, "en")[0].startswith("where is the ")
+
+
+@pytest.mark.parametrize("text", ["{the nobody} is here", "{a target} is here", "{the target is here"])
+def test_a_template_that_does_not_fit_is_an_error(text: str, drafts: dict[str, list[Draft]]) -> None:
+    with pytest.raises(SpacecastError, match="wording"):
+        worded(text, "direction_agent", drafts["direction_agent"][0], "en")
+
+
+def test_the_suite_has_the_published_types_and_counts() -> None:
+    assert isinstance(SPACECAST, Suite)
+    assert sum(kind.questions for kind in PUBLISHED) == 3862
+    assert len({(kind.level, kind.name) for kind in PUBLISHED}) == len({kind.code for kind in PUBLISHED}) == 16
+    assert [(t.level, t.name, t.code, t.task, t.option_count, t.multi_select) for t in TYPES] == [
+        ("L1", "Camera Direction", "direction_agent", "direction", 4, False),
+        ("L1", "Object Direction", "direction_object_centric", "direction", 4, False),
+        ("L1", "World Direction", "direction_allocentric", "direction", 4, False),
+        ("L1", "Distance", "distance", "distance", 4, False),
+        ("L1", "Occlusion", "occlusion", "occlusion", 3, False),
+        ("L1", "Attachment", "attachment_chain", "attachment", 3, True),
+    ]
+    assert [q.questions for q in SPACECAST.quotas] == [264, 251, 263, 272, 221, 97]
+    assert [t.needs_north for t in TYPES] == [False, False, True, False, False, False]
+    chance = [1 / 4] * 4 + [1 / 3, 1 / 7]
+    assert sum(chance) / 6 == pytest.approx(0.246, abs=5e-4)
