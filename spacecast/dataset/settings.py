@@ -116,9 +116,9 @@ def _context(scan: Scan, pictures: Pictures) -> Any:
 def _painter(scan: Scan) -> Painter:
     from spacecast.frames import Intrinsics, Transform
     from spacecast.scene import Scene
-    from spacecast.sight import Camera, picture
+    from spacecast.sight import Camera, SceneColors, picture
 
-    scene = Scene.from_scan(scan)
+    scene, colors = Scene.from_scan(scan), SceneColors.from_scan(scan)
 
     def paint(view: Mapping[str, Any]) -> NDArray[np.uint8]:
         matrix = np.reshape(view["world_from_camera"], (4, 4))
@@ -127,16 +127,16 @@ def _painter(scan: Scan) -> Painter:
             fx=pixel[0, 0], fy=pixel[1, 1], cx=pixel[0, 2], cy=pixel[1, 2], width=view["width"], height=view["height"]
         )
         camera = Camera(Transform.from_matrix(matrix, target="world", source="camera"), intrinsics)
-        return picture(scene, camera)
+        return picture(scene, camera, colors, threads=1)
 
     return paint
 
 
 def _mapper(scan: Scan) -> NDArray[np.uint8]:
     from spacecast.scene import Scene
-    from spacecast.sight import map_picture
+    from spacecast.sight import SceneColors, map_picture
 
-    return map_picture(Scene.from_scan(scan))
+    return map_picture(Scene.from_scan(scan), SceneColors.from_scan(scan), threads=1)
 
 
 def _suite(name: str) -> Suite:
