@@ -1,6 +1,7 @@
 """Questions made by hand, whose answers are put in and not computed, and a dataset of them on disk.
 
-A room is laid out *from* the answer: the camera looks along a chosen way, the reference stands somewhere, and the target
+A room is laid out *from* the answer: the camera looks along a chosen way, the reference stands somewhere,
+and the target
 is put at the place that a word means.
 """
 
@@ -97,7 +98,8 @@ def row_with(  # noqa: PLR0917
     columns: dict[str, Any] = {
         "question_uid": uid, "dataset": dataset, "scene_id": scene, "level": level, "type": name, "question_type": name,
         "source_type": code, "task": task, "question": question, "options": tuple(o["text"] for o in options),
-        "option_labels": labels, "answer": tuple(label for label, _ in right), "multi_select": code == "attachment_chain",
+        "option_labels": labels, "answer": tuple(label for label, _ in right),
+        "multi_select": code == "attachment_chain",
         "correct_values": tuple(value for _, value in right), "image_name": views[0]["name"],
         "auxiliary_image_names": tuple(v["name"] for v in views[1:]), "main_image_a_name": None,
         "main_image_b_name": None, "bridge_view_names": (), "image_roles": tuple(v["role"] for v in views),
@@ -166,7 +168,8 @@ def object_question(uid: str, scene: str, word: str, rng: np.random.Generator) -
         frame={"kind": "object", "anchor": 1, "facing": 2, "heading_in_world": [east, north]},
         relation={
             "kind": "direction", "target": 3, "reference": 1, "after": None,
-            "before": {"value": word, "angle_deg": (45.0 * WORDS.index(word) + 180.0) % 360.0 - 180.0, "ambiguity": 0.0},
+            "before": {"value": word, "angle_deg": (45.0 * WORDS.index(word) + 180.0) % 360.0 - 180.0,
+            "ambiguity": 0.0},
         },
         options=options_of({v: v for v in FOURS[word]}, [word], rng),
     )  # fmt: skip

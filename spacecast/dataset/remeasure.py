@@ -27,7 +27,7 @@ from spacecast.dataset.settings import REGISTERED
 from spacecast.dataset.verify import Finding, is_named
 from spacecast.errors import InputError
 from spacecast.registry import find_scans
-from spacecast.scan import Instance, Scan
+from spacecast.scan import Instance, Reader, Scan
 from spacecast.sight.rays import RayScene
 
 Array = NDArray[np.float64]
@@ -83,18 +83,34 @@ class RemeasureSettings:
 SETTINGS = RemeasureSettings()
 
 
-def scan_problems(
-    data: Benchmark, roots: Sequence[Path], progress: Callable[[str, int, int], None]
-) -> Iterator[Finding]:
-    """Findings of all rows against the scans under some folders, scene by scene.
+def scans_under(roots: Sequence[Path]) -> dict[tuple[str, str], tuple[Reader, Path]]:
+    """Reader and folder of every scan under some folders, by dataset and scene id.
 
     Raises:
-        InputError: a root is no folder or holds no scans, or a scan cannot be read.
+        InputError: a root is no folder or holds no scans.
     """
-    found: dict[tuple[str, str], tuple[Any, Path]] = {}
+    found: dict[tuple[str, str], tuple[Reader, Path]] = {}
     for root in roots:
         for scene_id, (reader, path) in find_scans(root).items():
             found[reader.name, scene_id] = (reader, path)
+    return found
+
+
+def scan_problems(
+    data: Benchmark,
+    found: Mapping[tuple[str, str], tuple[Reader, Path]],
+    progress: Callable[[str, int, int], None],
+) -> Iterator[Finding]:
+    """Findings of all rows against scans, scene by scene.
+
+    Args:
+        data: the dataset.
+        found: of :func:`scans_under`.
+        progress: called with (stage, done, total).
+
+    Raises:
+        InputError: a scan cannot be read.
+    """
     by_scene: dict[tuple[str, str], list[Row]] = {}
     for row in data.rows:
         by_scene.setdefault((row.dataset, row.scene_id), []).append(row)
@@ -111,7 +127,7 @@ def scan_problems(
                 for kind, detail in (*measure.row_problems(row), *_pictures(data, row, scan, painter)):
                     yield Finding(kind, row.question_uid, detail)
         else:
-            yield Finding("scan", f"{key[0]}/{key[1]}", f"no such scan under {', '.join(map(str, roots))}")
+            yield Finding("scan", f"{key[0]}/{key[1]}", "no such scan under the folders that were given")
         done += len(rows)
     progress("answers from the scans", total, total)
 

@@ -96,6 +96,10 @@ def verify(
     """
     step = progress or (lambda stage, done, total: None)
     data = Benchmark.open(benchmark)
+    if roots:
+        from spacecast.dataset.remeasure import scan_problems, scans_under
+
+        scans = scans_under([Path(root) for root in roots])  # first, so that a wrong folder is said at once
     findings = list(dataset_problems(data))
     total = len(data.rows)
     for number, row in enumerate(data.rows):
@@ -109,9 +113,7 @@ def verify(
         if verdict.fails
     ]
     if roots:
-        from spacecast.dataset.remeasure import scan_problems
-
-        findings += scan_problems(data, [Path(root) for root in roots], step)
+        findings += scan_problems(data, scans, step)
     return findings
 
 

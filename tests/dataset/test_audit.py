@@ -36,11 +36,12 @@ def set_of(make, scenes=40, each=10):
     return [make(f"q-{s}-{n}", f"scene{s:04d}_00", s * each + n) for s in range(scenes) for n in range(each)]
 
 
-def asked(uid, scene, four, right, rng, question="Where is the {b} from the {a}?", code="direction_agent"):
+def asked(uid, scene, four, right, rng, question="Where is the {b} from the {a}?", *, code="direction_agent"):  # noqa: PLR0917
     """A question about two things drawn by chance."""
     a, b = rng.choice(LABELS, 2, replace=False)
     facts = facts_with(
-        objects=[box(1, str(a), (0, 0, 0)), box(2, str(b), (1, 1, 0))], options=options_of({v: v for v in four}, [right], rng)
+        objects=[box(1, str(a), (0, 0, 0)), box(2, str(b), (1, 1, 0))], options=options_of({v: v for v in four},
+        [right], rng)
     )  # fmt: skip
     return row_with(code, uid, scene, question.format(a=a, b=b), facts)
 
@@ -53,8 +54,9 @@ def test_a_fair_set_passes(seed: int) -> None:
         heading = COMPASS[int(rng.integers(8))]
         word = COMPASS[n % 8]
         return asked(
-            uid, scene, COMPASS_FOURS[word], word, rng, f"The camera faces {heading}. Where is the {{b}} from the {{a}}?",
-            "direction_allocentric",
+            uid, scene, COMPASS_FOURS[word], word, rng,
+            f"The camera faces {heading}. Where is the {{b}} from the {{a}}?",
+            code="direction_allocentric",
         )  # fmt: skip
 
     for found in audit(set_of(make, scenes=20, each=8)):

@@ -188,25 +188,32 @@ WORLD = {"kind": "world", "anchor": None, "facing": None}
 @pytest.mark.parametrize(
     ("step", "table", "cup", "chair"),
     [
-        ({"kind": "move", "object": 1, "direction": "forward", "distance_m": 1.0, "frame": CAMERA}, (3, 0), (3.2, 0.2), (0, 0)),
-        ({"kind": "move", "object": 1, "direction": "left", "distance_m": 1.5, "frame": CAMERA}, (2, 1.5), (2.2, 1.7), (0, 0)),
-        ({"kind": "move", "object": 1, "direction": "south", "distance_m": 2.0, "frame": WORLD}, (2, -2), (2.2, -1.8), (0, 0)),
-        ({"kind": "move", "object": 2, "direction": "west", "distance_m": 1.0, "frame": WORLD}, (2, 0), (1.2, 0.2), (0, 0)),
+        ({"kind": "move", "object": 1, "direction": "forward", "distance_m": 1.0, "frame": CAMERA}, (3, 0), (3.2, 0.2),
+        (0, 0)),
+        ({"kind": "move", "object": 1, "direction": "left", "distance_m": 1.5, "frame": CAMERA}, (2, 1.5), (2.2, 1.7),
+        (0, 0)),
+        ({"kind": "move", "object": 1, "direction": "south", "distance_m": 2.0, "frame": WORLD}, (2, -2), (2.2, -1.8),
+        (0, 0)),
+        ({"kind": "move", "object": 2, "direction": "west", "distance_m": 1.0, "frame": WORLD}, (2, 0), (1.2, 0.2), (0,
+        0)),
         # the table faces the camera, which is west of it: its forward is west
         ({"kind": "move", "object": 1, "direction": "forward", "distance_m": 0.5,
           "frame": {"kind": "object", "anchor": 1, "facing": "camera"}}, (1.5, 0), (1.7, 0.2), (0, 0)),
         ({"kind": "move", "object": 1, "direction": "right", "distance_m": 0.5,
           "frame": {"kind": "object", "anchor": 1, "facing": "camera"}}, (2, 0.5), (2.2, 0.7), (0, 0)),
         # clockwise from the east is the south; what is carried is displaced, not turned
-        ({"kind": "orbit", "object": 1, "around": 3, "angle_deg": 90, "sense": "clockwise"}, (0, -2), (0.2, -1.8), (0, 0)),
-        ({"kind": "orbit", "object": 1, "around": 3, "angle_deg": 90, "sense": "counterclockwise"}, (0, 2), (0.2, 2.2), (0, 0)),
+        ({"kind": "orbit", "object": 1, "around": 3, "angle_deg": 90, "sense": "clockwise"}, (0, -2), (0.2, -1.8), (0,
+        0)),
+        ({"kind": "orbit", "object": 1, "around": 3, "angle_deg": 90, "sense": "counterclockwise"}, (0, 2), (0.2, 2.2),
+        (0, 0)),
         ({"kind": "orbit", "object": 1, "around": 3, "angle_deg": 180, "sense": None}, (-2, 0), (-1.8, 0.2), (0, 0)),
         ({"kind": "spin", "object": 1, "angle_deg": 90, "sense": "clockwise"}, (2, 0), (2.2, -0.2), (0, 0)),
         ({"kind": "rotate_layout", "angle_deg": 90, "center_in_world": [1.0, 0.0]}, (1, -1), (1.2, -1.2), (1, 1)),
         ({"kind": "rotate_layout", "angle_deg": 270, "center_in_world": [0.0, 0.0]}, (0, 2), (-0.2, 2.2), (0, 0)),
         ({"kind": "sequence", "steps": [
             {"kind": "move", "object": 1, "direction": "north", "distance_m": 1.0, "frame": WORLD},
-            {"kind": "orbit", "object": 1, "around": 3, "angle_deg": 180, "sense": None}]}, (-2, -1), (-1.8, -0.8), (0, 0)),
+            {"kind": "orbit", "object": 1, "around": 3, "angle_deg": 180, "sense": None}]},
+         (-2, -1), (-1.8, -0.8), (0, 0)),
     ],
 )  # fmt: skip
 def test_interventions_by_hand(step, table, cup, chair) -> None:
@@ -284,7 +291,8 @@ def numbers(silhouette, blocked, opened, near=None):
     [
         (numbers(400, 0.0, 0.0), "not occluded"), (numbers(5000, 0.0049, 0.0049), "not occluded"),
         (numbers(5000, 0.0299, 0.0049), "not occluded"), (numbers(5000, 0.5, 0.101), "occluded"),
-        (numbers(400, 0.95, 0.9), "occluded"), (numbers(0, 1.0, 1.0), "not visible"), (numbers(400, 1.0, 1.0), "not visible"),
+        (numbers(400, 0.95, 0.9), "occluded"), (numbers(0, 1.0, 1.0), "not visible"), (numbers(400, 1.0, 1.0),
+        "not visible"),
     ],
 )  # fmt: skip
 def test_occlusion_states(found, state) -> None:

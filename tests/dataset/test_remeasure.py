@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from handmade import facts_with, options_of, row_with
+from handmade import facts_with, options_of, questions, row_with, write
 
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.remeasure import Remeasure, could_be_meant, samples
@@ -75,11 +74,12 @@ def entry(i, box, roles):
     return {
         "id": i, "label": label, "raw_label": label, "roles": roles,
         "aabb": {"min": low.tolist(), "max": high.tolist()}, "center_in_world": ((low + high) / 2).tolist(),
-        "obb": {"center": ((low + high) / 2).tolist(), "size": long.tolist(), "yaw_deg": 0.0 if size[0] >= size[1] else -90.0},
+        "obb": {"center": ((low + high) / 2).tolist(), "size": long.tolist(),
+        "yaw_deg": 0.0 if size[0] >= size[1] else -90.0},
     }  # fmt: skip
 
 
-def row_of(scan, kind, before, objects, target=1, reference=2):
+def row_of(scan, kind, before, objects, *, target=1, reference=2):
     view = scan.views["7"]
     facts = facts_with(
         objects=objects,
@@ -222,7 +222,8 @@ def test_a_named_object_that_is_hidden_is_found() -> None:
         (Instance(1, "table", "table"), Instance(2, "table", "table"), True),
         (Instance(1, "coffee table", "coffee table"), Instance(2, "table", "table"), True),
         (Instance(1, "table", "table"), Instance(2, "vegetable", "vegetable"), False),
-        (Instance(1, "sofa", "sofa", class_group="sofa|sofa"), Instance(2, "couch", "couch", class_group="sofa|sofa"), True),
+        (Instance(1, "sofa", "sofa", class_group="sofa|sofa"), Instance(2, "couch", "couch", class_group="sofa|sofa"),
+        True),
         (Instance(1, "lamp", "lamp", synset="lamp.n.01"), Instance(2, "light", "light", synset="lamp.n.01"), True),
         (Instance(1, "lamp", "lamp"), Instance(2, "bed", "bed"), False),
     ],
@@ -240,14 +241,24 @@ def test_a_built_dataset_holds_against_its_scans(demo_benchmark: Path, demo_root
     assert [str(finding) for finding in findings] == []
 
 
-def test_a_scan_that_is_not_there_is_a_finding(demo_benchmark: Path, demo_root: Path, tmp_path: Path) -> None:
-    scene = Benchmark.open(demo_benchmark).rows[0].scene_id
-    shutil.copytree(demo_root, tmp_path / "scans", symlinks=True)
-    shutil.rmtree(next(path for path in (tmp_path / "scans").rglob(scene) if path.is_dir()))
-    findings = [f for f in verify(demo_benchmark, [tmp_path / "scans"]) if f.kind == "scan"]
-    assert [finding.where for finding in findings] == [f"scannet/{scene}"]
+def test_a_scan_that_is_not_there_is_a_finding(demo_root: Path, tmp_path: Path) -> None:
+    rows = [row for row in questions(scenes=1) if row.source_type == "distance"][:1]
+    elsewhere = write(tmp_path, [replace(rows[0], scene_id="scene9999_00")])
+    found = [finding for finding in verify(elsewhere, [demo_root]) if finding.kind == "scan"]
+    assert [finding.where for finding in found] == ["scannet/scene9999_00"]
 
 
-def test_a_root_without_scans_is_an_error(demo_benchmark: Path, tmp_path: Path) -> None:
+def test_a_photo_that_was_exchanged_is_found(demo_benchmark: Path, demo_root: Path, tmp_path: Path) -> None:
+    """Of the same size, and the manifest written anew: only the scan can tell."""
+    data = Benchmark.open(demo_benchmark)
+    row = next(row for row in data.rows if row.source_type == "distance")
+    other = next(r for r in data.rows if r.scene_id == row.scene_id and r.image_name != row.image_name)
+    for picture, kinds in ((row, set()), (other, {"picture"})):
+        folder = tmp_path / picture.question_uid
+        write(folder, [row], pictures=[[p.encoded for p in data.pictures(picture.question_uid)]])
+        assert {finding.kind for finding in verify(folder, [demo_root])} == kinds
+
+
+def test_a_root_without_scans_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        verify(demo_benchmark, [tmp_path])
+        verify(write(tmp_path / "set", questions(scenes=1)[:1]), [tmp_path])

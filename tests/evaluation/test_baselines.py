@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from handmade import direction_question, occlusion_question, questions, write
 
+from spacecast.dataset.reader import Benchmark
 from spacecast.errors import InputError
 from spacecast.evaluation.baselines import evaluate_baseline, oracle_letters, random_letters
 
@@ -46,13 +47,15 @@ def test_oracle_says_where_facts_are_broken() -> None:
 
 def test_random_is_at_chance(dataset, tmp_path) -> None:
     """The mean over six types is 24.6 %, within three standard errors; ten seeds, so that luck does not decide."""
-    accuracies = [
-        evaluate_baseline(dataset, tmp_path / str(s), model="random", seed=s)["mean_type_accuracy"] for s in range(10)
-    ]
-    count, chances = 240 * 10, [1 / 4] * 4 + [1 / 3, 1 / 7]
-    error = np.sqrt(sum(c * (1 - c) / count for c in chances)) / 6
-    assert abs(np.mean(accuracies) - 0.246) < 3 * error
-    assert np.mean(chances) == pytest.approx(0.246, abs=5e-4)
+    rows = Benchmark.open(dataset).rows
+    by_type = [[row for row in rows if row.category == name] for name in sorted({row.category for row in rows})]
+    hits = [[random_letters(row, seed) == row.answer for row in group for seed in range(10)] for group in by_type]
+    chances = [1 / 4] * 4 + [1 / 3, 1 / 7]
+    error = np.sqrt(sum(c * (1 - c) / len(hits[0]) for c in chances)) / 6
+    assert abs(np.mean([np.mean(group) for group in hits]) - 0.246) < 3 * error
+    report = evaluate_baseline(dataset, tmp_path, model="random", seed=0)
+    assert report["mean_type_accuracy"] == pytest.approx(np.mean([np.mean(group[::10]) for group in hits]), abs=1e-6)
+    assert report["mean_type_chance"] == pytest.approx(0.246, abs=5e-4)
 
 
 def test_random_depends_on_seed_and_uid_alone() -> None:

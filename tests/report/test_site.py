@@ -138,11 +138,11 @@ def test_lines_fit_and_lose_nothing(text: str) -> None:
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
-# -- boxes over pictures ------------------------------------------------------------------------------------------------
+# -- boxes over pictures ----------------------------------------------------------------------------------------------
 
 
 def test_a_box_is_drawn_where_it_is() -> None:
-    """A cube of 0.4 whose near face is 1.8 m ahead of a camera at 1.5 m: focal length 50, principal point (31.5, 23.5)."""
+    """A cube of 0.4 whose near face is 1.8 m ahead of a camera of focal length 50 and principal point (31.5, 23.5)."""
     (drawn,) = boxes_in(view("0", camera_looking(0.0, 1.0)), [box(1, "lamp", (0.0, 2.0, 1.5), ["target"])])
     assert drawn.place == (31.5, 23.5)
     xs = sorted({x for line in drawn.lines for x in (line[0], line[2])})
