@@ -177,7 +177,8 @@ def containing(child: Surface, parent: Surface) -> Containing:
     middle = (child.low + child.high) / 2.0
     # Not beside its lowest part: the seat under a book is not around it, though in a scan both meet at one height.
     from_z = min(float(middle[2]), float(child.low[2]) + SETTINGS.lower_m)
-    beside = (parent.points[:, 2] >= from_z) & (parent.points[:, 2] <= child.high[2])
+    to_z = max(float(child.high[2]), from_z + SETTINGS.lower_m)  # never a band between two rows of samples
+    beside = (parent.points[:, 2] >= from_z) & (parent.points[:, 2] <= to_z)
     away = parent.points[beside, :2] - middle[:2]
     angle = np.arctan2(away[:, 1], away[:, 0]) * (SETTINGS.sectors / (2.0 * np.pi))
     sectors = len(np.unique(np.floor(angle).astype(np.int64) % SETTINGS.sectors)) / SETTINGS.sectors
