@@ -362,7 +362,8 @@ def _with_intrinsic_files(folder: Path, cameras: Cameras, problems: list[Problem
         except InputError as error:
             problems.append(Problem("no_camera", path.name, str(error)))
             continue
-        cameras = replace(cameras, **{kind: _camera_of(matrix, cameras.stated_sizes[kind])})
+        camera = _camera_of(matrix, cameras.stated_sizes[kind])
+        cameras = replace(cameras, color=camera) if kind == "color" else replace(cameras, depth=camera)
     return cameras, inputs
 
 
