@@ -41,7 +41,7 @@ def box_scan(
     cameras: Mapping[str, Transform],
     *,
     is_aligned: bool = True,
-    floor: tuple[float, float] = (8.0, 8.0),
+    floor: tuple[float, float] = (4.0, 4.0),
     photo: Callable[[], np.ndarray] | None = None,
     scene_id: str = "box0000_00",
 ) -> Scan:

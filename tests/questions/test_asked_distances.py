@@ -13,7 +13,7 @@ CAMERA = looking((0.0, -6.0, 2.5), (0.0, 0.5, 0.3))
 
 
 def context_of(boxes: list[Box]) -> SceneContext:
-    return SceneContext(box_scan(boxes, {"0": CAMERA}, floor=(12.0, 12.0)), pictures="render")
+    return SceneContext(box_scan(boxes, {"0": CAMERA}), pictures="render")
 
 
 def pair(gap_m: float) -> list[Box]:
@@ -58,6 +58,6 @@ def test_distances_near_a_border_are_not_asked(gap_m: float, reason: str) -> Non
 def test_each_pair_is_asked_once_in_the_view_that_shows_it_best() -> None:
     boxes = [*pair(1.5), on_floor(3, "bin", 0.0, 2.5)]
     near = looking((0.0, -3.0, 2.0), (0.0, 1.0, 0.3))
-    context = SceneContext(box_scan(boxes, {"0": CAMERA, "1": near}, floor=(12.0, 12.0)), pictures="render")
+    context = SceneContext(box_scan(boxes, {"0": CAMERA, "1": near}), pictures="render")
     assert context.view_names == ("0", "1")
     assert [d.case for d in Distance().enumerate(context) if isinstance(d, Draft)] == ["1-2-1", "1-3-1", "2-3-1"]

@@ -17,7 +17,7 @@ from spacecast.dataset.types import Draft, QuestionType, Refusal
 CAMERAS = {
     "0": looking((0.0, -3.2, 2.2), (0.0, 0.3, 0.6)),
     "1": looking((3.2, 0.5, 2.2), (0.0, 0.5, 0.6)),
-    "2": looking((-2.2, 3.0, 2.0), (0.0, 0.5, 0.4)),
+    "2": looking((2.2, 3.0, 2.0), (0.0, 0.5, 0.4)),
 }
 ROOM = [
     Box(1, "table", (0.0, 0.5, 0.35), (1.6, 0.9, 0.7)),
@@ -27,7 +27,7 @@ ROOM = [
     on_floor(6, "stool", -1.3, 0.5),
     on_floor(8, "plant", 0.3, 1.9),
 ]
-FAR = on_floor(7, "bed", 3.75, 1.8)
+FAR = on_floor(7, "bed", 4.0, -4.0)
 
 
 def context_of(boxes: Sequence[Box], **more: object) -> SceneContext:
