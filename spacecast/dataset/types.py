@@ -67,6 +67,9 @@ class Draft:
         balance: the answer as it is balanced: a value, or for multi-select how many options are right.
         likeness: questions that share it are near-duplicates (the same pair of objects in another picture).
         preference: smaller is chosen first where balance allows (chains of two links: 0, else 1).
+        relative: where the text states a direction of motion, the answer counted from it (answer minus move, degrees:
+            ``"90"``), balanced too: equal quarters among 0, 90, 180, 270 and among 45, 135, 225, 315. Else None.
+        unchanged: the answer before equals the answer after; None for level 1.
     """
 
     case: str
@@ -78,6 +81,8 @@ class Draft:
     balance: str
     likeness: str
     preference: int = 0
+    relative: str | None = None
+    unchanged: bool | None = None
 
 
 @runtime_checkable
