@@ -40,6 +40,7 @@ _WORD_TRAITS: tuple[Trait, ...] = (
     "structure",
     "floor",
     "wall",
+    "door",
     "see_through",
     "shapeless",
     "carries_nothing",

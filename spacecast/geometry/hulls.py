@@ -17,7 +17,7 @@ def plan_hull(points: ArrayLike) -> BaseGeometry:
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ValueError(f"expected points (n, 2) or (n, 3), found {array.shape}")
-    return shapely.convex_hull(shapely.MultiPoint(array[:, :2]))
+    return shapely.convex_hull(shapely.multipoints(array[:, :2]))
 
 
 def footprints_overlap_m2(a: BaseGeometry, b: BaseGeometry) -> float:

@@ -232,3 +232,11 @@ def test_every_label_of_the_demo_that_is_asked_about_has_a_chinese_name():
 
     told = [instance_of(0, row.label) for row in LABELS]
     assert [i.label for i in told if i.label_zh is None and not i.traits & {"clutter", "collective"}] == []
+
+
+@pytest.mark.parametrize(
+    "label, ends_a_room",
+    [("door", True), ("doorframe", True), ("sliding door", True), ("closet doors", False), ("cabinet door", False)],
+)
+def test_doors_of_rooms_and_doors_of_furniture(label: str, ends_a_room: bool) -> None:
+    assert ("door" in traits_of(label)) == ends_a_room
