@@ -25,7 +25,7 @@ MIN_OBJECTS = 12
 
 
 def furnished(chance: Chance, kind: str) -> Layout:
-    """A furnished room of a kind, 12 to 40 labelled objects in it, with a chain of three links."""
+    """A furnished room of a kind, 12 to 40 labelled objects in it, a chain of three links, and clutter."""
     while True:
         layout = Layout(Room.drawn(chance), f.Style.drawn(chance), chance)
         _openings(layout)
@@ -47,7 +47,8 @@ def furnished(chance: Chance, kind: str) -> Layout:
         _long_chain(layout)
         _fill(layout, target=int(np.clip(14 + area * 0.8, 18, MAX_OBJECTS - 3)))
         _clutter(layout)
-        if MIN_OBJECTS <= _count(layout) <= MAX_OBJECTS and max(_depths(layout.placed)) >= 3:
+        has_clutter = any(not p.thing.labelled for p in layout.placed)
+        if MIN_OBJECTS <= _count(layout) <= MAX_OBJECTS and max(_depths(layout.placed)) >= 3 and has_clutter:
             return layout
 
 
@@ -263,6 +264,11 @@ def _walls(layout: Layout, count: int) -> None:
         layout.hang(recipe(chance, style), z + float(chance.uniform(-0.05, 0.1)))
 
 
+def _is_looked_down_on(placed: Placed) -> bool:
+    """True if a camera sees all around what stands on it."""
+    return placed.thing.label == "dining table" or placed.thing.spots[-1].z <= 0.6
+
+
 def _long_chain(layout: Layout) -> None:
     """Table, tray, plate, cup: three links, before the tops are full."""
     chance, style = layout.chance, layout.style
@@ -273,8 +279,8 @@ def _long_chain(layout: Layout) -> None:
         and p.thing.label
         in ("dining table", "coffee table", "dresser", "cabinet", "bed", "ottoman", "bench", "tv stand", "desk")
     ]
-    good.sort(key=lambda item: item[1].thing.size[2] > 0.6 and item[1].thing.label != "dining table")
-    low = sum(1 for _, p in good if p.thing.size[2] <= 0.6 or p.thing.label == "dining table")
+    good.sort(key=lambda item: not _is_looked_down_on(item[1]))
+    low = sum(_is_looked_down_on(p) for _, p in good)
     made = 0
     for order in [*chance.permutation(low), *range(low, len(good))]:  # what is looked down on comes first
         number, placed = good[order]

@@ -139,17 +139,18 @@ def desk(chance: Chance, style: Style) -> Thing:
 def bed(chance: Chance, style: Style) -> Thing:
     """A bed with a frame, a mattress with a cover, and a headboard at +y."""
     width, length, top = chance.uniform(1.15, 1.6), 2.05, chance.uniform(0.44, 0.52)
+    head_m = chance.uniform(0.85, 1.05)
     parts = (
         slab(style.wood, (width, length, 0.26), (0, 0, 0.0)),
         slab(WHITE, (width - 0.04, length - 0.06, top - 0.26), (0, -0.02, 0.26)),
         slab(style.cloth, (width + 0.02, length * 0.62, top - 0.20), (0, -length * 0.19 - 0.01, 0.212)),
-        slab(style.wood, (width + 0.06, 0.05, chance.uniform(0.85, 1.05)), (0, length / 2 + 0.01, 0)),
+        slab(style.wood, (width + 0.06, 0.05, head_m), (0, length / 2 + 0.01, 0)),
     )
     head = Spot((0.0, length / 2 - 0.33), (width - 0.14, 0.50), top, 1.0, "resting_on_soft_surface", "head")
     foot = Spot(
         (0.0, -length * 0.19), (width - 0.2, length * 0.62 - 0.3), top + 0.012, 1.0, "resting_on_soft_surface", "seat"
     )
-    return Thing("bed", parts, (width + 0.06, length + 0.08, top), (head, foot))
+    return Thing("bed", parts, (width + 0.06, length + 0.08, head_m), (head, foot))
 
 
 def couch(chance: Chance, style: Style) -> Thing:

@@ -319,11 +319,12 @@ class Layout:
                 return True
         return False
 
-    def _below_wall_item(self, shape: Polygon, top_m: float) -> bool:
-        """True if a thing with this top would come up to something on the wall behind it."""
+    def _below_wall_item(self, shape: Polygon, foot_m: float, top_m: float) -> bool:
+        """True if a thing with this foot and top would come up to something on the wall above it."""
         for wall, low, high, bottom, _ in self.on_walls:
             side = self.room.walls[wall]
-            if top_m + SETTINGS.apart_m > bottom and shape.intersects(side.strip(low - 0.1, high + 0.1, 0.45)):
+            is_above = foot_m < bottom < top_m + SETTINGS.apart_m
+            if is_above and shape.intersects(side.strip(low - 0.1, high + 0.1, 0.45)):
                 return True
         return False
 
@@ -355,7 +356,7 @@ class Layout:
             shape = pose.footprint(thing)
             if any(shape.distance(other) < SETTINGS.siblings_apart_m for other in others):
                 continue
-            if carrier.support != "wall" and self._below_wall_item(shape, pose.z + thing.size[2]):
+            if self._below_wall_item(shape, pose.z, pose.z + thing.size[2]):
                 continue
             self.placed.append(Placed(thing, pose, "object", parent, spot.kind, spot_number))
             return len(self.placed) - 1

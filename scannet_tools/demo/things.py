@@ -131,20 +131,15 @@ def desk_lamp(chance: Chance, style: Style) -> Thing:
 
 
 def monitor_stand(chance: Chance, style: Style) -> Thing:
-    """A low board on two feet that lifts a screen."""
+    """A low chest that lifts a screen."""
     width, depth, height = 0.56, 0.27, 0.11
     wood = style.other_wood
     parts = (
+        slab(wood, (width - 0.02, depth - 0.02, height - 0.02), (0, 0, 0), front=fitted("doors", wood)),
         slab(wood, (width, depth, 0.02), (0, 0, height - 0.02)),
-        slab(wood, (0.02, depth, height - 0.02), (-width / 2 + 0.02, 0, 0)),
-        slab(wood, (0.02, depth, height - 0.02), (width / 2 - 0.02, 0, 0)),
     )
-    return Thing(
-        "monitor stand",
-        parts,
-        (width, depth, height),
-        (Spot((0, 0), (width - 0.04, depth - 0.03), height, 0.7, role="middle"),),
-    )
+    spot = Spot((0, 0), (width - 0.04, depth - 0.03), height, 0.7, role="middle")
+    return Thing("monitor stand", parts, (width, depth, height), (spot,))
 
 
 def monitor(chance: Chance, style: Style) -> Thing:
