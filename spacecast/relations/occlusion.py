@@ -10,7 +10,7 @@ import numpy as np
 from spacecast.errors import RelationError
 from spacecast.relations.answer import Answer
 from spacecast.sight import NO_OBJECT, Camera, Look, Visibility, sight_of
-from spacecast.sight.look import Masks, opening
+from spacecast.sight.look import GONE, Masks, opening
 
 if TYPE_CHECKING:
     from spacecast.scan import View
@@ -72,7 +72,6 @@ def occlusion(
     target: int | str,
     *,
     view: View | Camera,
-    scanned: Scene | None = None,
     threads: int = 0,
 ) -> Answer:
     """The state of a target in a view: ``not occluded``, ``occluded`` or ``not visible``.
@@ -81,20 +80,21 @@ def occlusion(
     to have one (``small_silhouette``). Further reasons: ``see_through`` (the target is a mirror, glass ...),
     ``see_through_occluder`` (what hides most of it is), ``sensor_disagrees`` (sensor depth saw something in front that
     the mesh lacks), ``holes`` (no sensor depth, and the mesh has holes around the target). Being cut by the picture's
-    frame is not occlusion; what lies behind the camera is ``not visible``.
+    frame is not occlusion; what lies behind the camera is ``not visible``, and so is what was removed.
 
     Args:
         scene: a state of a scene.
         target: id, or a label that only one object has.
         view: a view of the scan, or a camera (which brings no sensor depth).
-        scanned: the scene as the sensor saw it, where ``scene`` is a changed state of it.
         threads: 0 for all cores, 1 in build workers.
 
     Raises:
         UnknownObjectError: no such object, or several.
     """
+    if scene.removed_as(target) is not None:
+        return Answer("not visible", _numbers(GONE), {}, ())
     target_id = scene.resolve(target)
-    look = sight_of(scene).look(view, scanned=scanned, threads=threads)
+    look = sight_of(scene).look(view, threads=threads)
     seen = look.visibility(target_id)
     least_px = _least_silhouette_px(look)
     reasons = _doubts(scene, target_id, seen)
@@ -125,7 +125,6 @@ def pairwise_occlusion(
     reference: int | str,
     *,
     view: View | Camera,
-    scanned: Scene | None = None,
     threads: int = 0,
 ) -> Answer:
     """Which of two objects hides the other: ``query_occluded``, ``reference_occluded`` or ``neither``.
@@ -141,7 +140,6 @@ def pairwise_occlusion(
         query: id, or a label that only one object has.
         reference: the other object.
         view: a view of the scan, or a camera (which brings no sensor depth).
-        scanned: the scene as the sensor saw it, where ``scene`` is a changed state of it.
         threads: 0 for all cores, 1 in build workers.
 
     Raises:
@@ -151,7 +149,7 @@ def pairwise_occlusion(
     query_id, reference_id = scene.resolve(query), scene.resolve(reference)
     if query_id == reference_id:
         raise RelationError(f"object {query_id} and itself: occlusion of a pair needs two objects")
-    look = sight_of(scene).look(view, scanned=scanned, threads=threads)
+    look = sight_of(scene).look(view, threads=threads)
     numbers: dict[str, Any] = {}
     reasons: list[str] = []
     hidden: dict[str, bool] = {}

@@ -6,7 +6,7 @@ what stands against another reading, is possible; the rest is certain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -71,6 +71,47 @@ Edges = Mapping[tuple[int, int], Edge]
 """(parent, child) -> how."""
 
 
+class Body(NamedTuple):
+    """Objects that were moved as one: what was true among them stays true, wherever they stand now.
+
+    ``edges`` are all edges among ``ids``; ``floors`` says which of these stand on a floor, since no intervention lifts
+    anything (the scan may lack the floor at the new place, where it was hidden).
+    """
+
+    ids: frozenset[int]
+    edges: Edges
+    floors: Mapping[int, Support]
+
+    @classmethod
+    def of(cls, attachment: Attachment, ids: Iterable[int]) -> Body:
+        """What was true among some objects."""
+        inside = frozenset(ids)
+        found = attachment.graph.edges(sorted(inside), data=True)
+        edges = {(parent, child): Edge(**data) for parent, child, data in found if child in inside}
+        on_floor = {i: attachment.supports[i] for i in sorted(inside) if attachment.supports[i].kind == "floor"}
+        return cls(inside, edges, on_floor)
+
+    def without(self, ids: Iterable[int]) -> Body:
+        """The same of those that are left."""
+        inside = self.ids.difference(ids)
+        edges = {pair: edge for pair, edge in self.edges.items() if inside.issuperset(pair)}
+        return Body(inside, edges, {i: support for i, support in self.floors.items() if i in inside})
+
+
+def bodies_after(
+    bodies: Sequence[Body], attachment: Attachment, *, moved: Iterable[int], removed: Iterable[int]
+) -> tuple[Body, ...]:
+    """The bodies of the next state: what moves is one, and what loses one of its parents is judged anew."""
+    gone = frozenset(removed)
+    new = [Body.of(attachment, moved)]
+    orphans = {child for parent, child in attachment.graph.edges(gone) if child not in gone}
+    for orphan in sorted(orphans):
+        new.append(Body.of(attachment, {orphan, *nx.descendants(attachment.certain, orphan)}))
+    elsewhere = gone.union(*(body.ids for body in new))
+    kept = [*(body.without(elsewhere) for body in bodies), *(body.without(gone) for body in new)]
+    return tuple(body for body in kept if body.ids)
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """Where everything is; objects that are not structure, by id."""
@@ -79,6 +120,13 @@ class _State:
     surfaces: Mapping[int, Surface]
     ground: Ground
     supports: Mapping[int, Support]
+    kept: Edges
+    body_of: Mapping[int, int]
+
+    def pairs(self, reach_m: float) -> list[tuple[int, int]]:
+        """(one, other) whose boxes are within reach, both ways, sorted; not those that were moved as one."""
+        found = _pairs(self.surfaces, reach_m)
+        return [(a, b) for a, b in found if a not in self.body_of or self.body_of[a] != self.body_of.get(b)]
 
     def has(self, trait: str, object_id: int) -> bool:
         return trait in self.objects[object_id].traits
@@ -99,17 +147,29 @@ class _State:
         return "resting_on_soft_surface" if self.has("soft", parent) else "supported_by"
 
 
-def derive_attachment(objects: Mapping[int, SceneObject]) -> Attachment:
-    """Attachment of a scene's state, from its geometry in world. Ids and their order do not matter."""
+def derive_attachment(
+    objects: Mapping[int, SceneObject], bodies: Sequence[Body] = (), ground: Ground | None = None
+) -> Attachment:
+    """Attachment of a scene's state, from its geometry in world. Ids and their order do not matter.
+
+    Args:
+        objects: where everything is.
+        bodies: what was moved as one keeps its inner edges, no more and no fewer; no object is in two.
+        ground: of the structure among the objects, if it is known already.
+    """
     loose = {i: o for i, o in sorted(objects.items()) if not o.is_structure}
     surfaces = {i: o.surface_in_world for i, o in loose.items()}
-    ground = Ground.of([o for o in objects.values() if o.is_structure])
-    state = _State(loose, surfaces, ground, ground.supports(surfaces))
+    ground = ground or Ground.of([o for o in objects.values() if o.is_structure])
+    bodies = [body if body.ids <= loose.keys() else body.without(body.ids - loose.keys()) for body in bodies]
+    supports = ground.supports(surfaces)
+    supports |= {i: floor for b in bodies for i, floor in b.floors.items() if supports[i].kind != "floor"}
+    kept = {pair: edge for body in bodies for pair, edge in body.edges.items()}
+    state = _State(loose, surfaces, ground, supports, kept, {i: n for n, body in enumerate(bodies) for i in body.ids})
 
     edges = _borne(state)
-    _break_cycles(edges)
+    _break_cycles(edges, kept)
     edges.update(_affixed(state, edges))
-    _break_cycles(edges)
+    _break_cycles(edges, kept)
     edges.update(_beside(state, edges))
     certain = nx.DiGraph()
     certain.add_nodes_from(sorted(objects))
@@ -157,8 +217,8 @@ def _pairs(surfaces: Mapping[int, Surface], reach_m: float) -> list[tuple[int, i
 
 def _borne(state: _State) -> dict[tuple[int, int], Edge]:
     """What contains or carries what: candidates from every pair, then the choice among each child's parents."""
-    found: dict[tuple[int, int], Edge] = {}
-    for parent, child in _pairs(state.surfaces, SETTINGS.reach_m):
+    found: dict[tuple[int, int], Edge] = dict(state.kept)
+    for parent, child in state.pairs(SETTINGS.reach_m):
         if state.has("carries_nothing", parent):
             continue
         one, other = state.surfaces[child], state.surfaces[parent]
@@ -177,13 +237,16 @@ def _borne(state: _State) -> dict[tuple[int, int], Edge]:
 
     sure = nx.DiGraph(_certain(found))
     edges: dict[tuple[int, int], Edge] = {}
+    stays = _held(state.kept)
     for child in state.surfaces:
         mine = {parent: edge for (parent, other), edge in found.items() if other == child}
         contained = any(edge.kind == "contained_in" and edge.certainty == "certain" for edge in mine.values())
         by_structure = state.stands(child) and not contained
         by_structure |= state.supports[child].kind == "wall" and state.has("fixture", child)
         for parent, edge in _choose(mine, sure).items():
-            edges[parent, child] = edge._replace(certainty="possible") if by_structure else edge
+            at_most = by_structure or child in stays
+            edges[parent, child] = edge._replace(certainty="possible") if at_most else edge
+    edges.update(state.kept)
     return edges
 
 
@@ -208,12 +271,12 @@ def _choose(mine: Mapping[int, Edge], sure: nx.DiGraph) -> dict[int, Edge]:
     return rivals
 
 
-def _break_cycles(edges: dict[tuple[int, int], Edge]) -> None:
-    """A circle of certain edges says that the geometry cannot tell: all of it is possible."""
+def _break_cycles(edges: dict[tuple[int, int], Edge], kept: Edges) -> None:
+    """A circle of certain edges says that the geometry cannot tell: all of it is possible, but for what is kept."""
     sure = nx.DiGraph(_certain(edges))
     for part in nx.strongly_connected_components(sure):
         if len(part) > 1:
-            for pair in sure.subgraph(part).edges:
+            for pair in sorted(set(sure.subgraph(part).edges) - set(kept)):
                 edges[pair] = edges[pair]._replace(certainty="possible")
 
 
@@ -224,7 +287,7 @@ def _affixed(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
     """
     held = _held(edges)
     found: dict[tuple[int, int], Edge] = {}
-    for parent, child in _pairs(state.surfaces, SETTINGS.reach_m):
+    for parent, child in state.pairs(SETTINGS.reach_m):
         if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
             continue
         tight, loose = affixing(state.surfaces[child], state.surfaces[parent])
@@ -246,7 +309,7 @@ def _beside(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
     """With neither floor nor certain parent, everything within reach is a possible parent."""
     held = _held(edges)
     found: dict[tuple[int, int], Edge] = {}
-    for parent, child in _pairs(state.surfaces, SETTINGS.near_m):
+    for parent, child in state.pairs(SETTINGS.near_m):
         if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
             continue
         if len(near(state.surfaces[child], state.surfaces[parent], reach_m=SETTINGS.near_m)):

@@ -6,21 +6,26 @@ that a search can ask of every direction and distance. Source: SEMANTICS section
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from shapely.geometry.base import BaseGeometry
 
 from spacecast.frames import Array, Transform
-from spacecast.scene.interventions import Effect, Remove, RotateLayout, Single, Spin, describe, resolve
+from spacecast.scene.interventions import Effect, Move, Orbit, Remove, Single, Spin, called, describe, resolve
 from spacecast.scene.objects import SceneObject
+from spacecast.scene.rooms import Room
 
 if TYPE_CHECKING:
-    from spacecast.scene.scene import Scene
+    from spacecast.scene.scene import RestMesh, Scene
+
+Geometries = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,20 @@ class FeasibilitySettings:
     max_overlap_m2: float = 0.002
     """Hulls that share no more in plan do not collide."""
     max_height_overlap_m: float = 0.03
-    """Objects that share no more in height do not collide."""
+    """Objects that share no more in height do not collide; nor does unlabelled surface in the lowest and highest of
+    what moves (own)."""
     max_unlabelled_m2: float = 0.02
     """Area of unlabelled surface that may come to lie inside what moves."""
     max_share_outside: float = 0.03
     """Share of the plan that may end outside the room, unless more was outside before."""
-    free_way_step_m: float = 0.05
-    """Steps in which an error looks for how far the way is free."""
+    way_step_m: float = 0.02
+    """Steps in which a way is followed (own)."""
+    spin_step_deg: float = 5.0
+    """Steps in which a turn on the spot is followed (own)."""
 
 
 SETTINGS = FeasibilitySettings()
+_ROUNDING = 1e-9
 
 
 class Hindrance(NamedTuple):
@@ -49,174 +58,317 @@ class Hindrance(NamedTuple):
 
     kind: Literal["support", "room", "object", "unlabelled"]
     object: int | None
-    """The object that is hit, or None."""
+    """The object that is hit, or that carries what should move, or None."""
     detail: str
-    """A clause for a person: ``it would hit the couch 12``."""
+    """A clause for a person: ``it would hit the couch``."""
 
 
 class Clearance:
-    """Where a subtree can be shifted to. Worked out once for a scene and a root; asked of many shifts at once."""
+    """Where what moves with a root can be shifted to. Worked out once for a root; asked of many shifts at once."""
 
-    def __init__(self, scene: Scene, root: int, moved: tuple[int, ...], turn: Transform | None = None) -> None:
-        """Takes the scene before, the ids that move as one body (the root among them), and a turn that comes before
-        the shift: world_from_world, or None."""
+    def __init__(
+        self, scene: Scene, root: int, moved: tuple[int, ...] | None = None, turn: Transform | None = None
+    ) -> None:
+        """Prepare.
+
+        Args:
+            scene: the state before.
+            root: id of what is moved.
+            moved: ids that move as one body, the root among them; None for the root and all that it carries.
+            turn: world_from_world, a turn that comes before the shift, or None.
+        """
+        moved = tuple(sorted((root, *scene.carried_by(root)))) if moved is None else moved
+        plans = _Plans.of(scene)
         standing = [scene.objects[i] for i in moved]
-        self._root = moved.index(root)
-        self._parts = standing if turn is None else [_carried_by(turn, item) for item in standing]
-        self._others = [o for i, o in scene.objects.items() if i not in moved and not o.is_structure]
+        parts = standing if turn is None else [_carried_by(turn, item) for item in standing]
+        before = plans.shrunk([plans.row[i] for i in moved])
+        self._scene, self._moved, self._root = scene, moved, moved.index(root)
+        self._hulls = before if turn is None else _shrunk(parts)
+        self._low_m, self._high_m = (np.array([getattr(part.aabb, end)[2] for part in parts]) for end in ("min", "max"))
         self._room = scene.room_of(root)
-        self._plan = shapely.union_all([part.footprint for part in self._parts])
-        outside_before = self._share_outside(np.zeros((1, 2)), shapely.union_all([o.footprint for o in standing]))[0]
-        self._allowed_outside = max(SETTINGS.max_share_outside, float(outside_before) + 1e-9)
-        self._hulls, self._other_hulls = _shrunk(self._parts), _shrunk(self._others)
-        hulls_before = _shrunk(standing)
-        self._pairs: list[tuple[int, int]] = []
-        for p, part in enumerate(self._parts):
-            for o, other in enumerate(self._others):
-                shared_m = min(part.aabb.max[2], other.aabb.max[2]) - max(part.aabb.min[2], other.aabb.min[2])
-                if shared_m > SETTINGS.max_height_overlap_m:
-                    before_m2 = shapely.area(shapely.intersection(hulls_before[p], self._other_hulls[o]))
-                    if before_m2 <= SETTINGS.max_overlap_m2:  # what overlapped before the move does not count
-                        self._pairs.append((p, o))
-        self._loose_points, self._loose_m2 = _unlabelled(scene, moved)
-        self._inside_before = [self._inside(part, np.zeros(2)) for part in standing]
+        self._plan = shapely.union_all([part.footprint for part in parts])
+        self._allowed_outside = 0.0
+        if self._room is not None:
+            stood = shapely.union_all([item.footprint for item in standing])
+            outside = float(_share_outside(stood, np.zeros((1, 2)), self._room)[0])
+            self._allowed_outside = max(SETTINGS.max_share_outside, outside) + _ROUNDING
+        self._pairs, self._others = self._find_pairs(plans, before)
+        self._loose = _Loose.of(scene.rest)
+        self._near = [self._loose.between(*ends) for ends in zip(self._low_m, self._high_m, strict=True)]
+        held = [self._loose.inside(near, hull) for near, hull in zip(self._near, before, strict=True)]
+        inside_before = np.unique(np.concatenate(held))
+        if len(inside_before):  # what lay inside before does not count
+            self._near = [near[~np.isin(near, inside_before)] for near in self._near]
 
-    def free(self, shifts_m: Array) -> NDArray[np.bool_]:
-        """(n,) True where a shift (n, 2) of the subtree ends inside its room and in nothing."""
+    def _find_pairs(self, plans: _Plans, before: Geometries) -> tuple[NDArray[np.int64], Geometries]:
+        """(k, 2) (part, row of another object) that share height and did not overlap before, and the others' hulls."""
+        rows = np.array([row for i, row in plans.row.items() if i not in self._moved], dtype=np.int64)
+        shared_m = np.minimum(self._high_m[:, None], plans.high_m[rows]) - np.maximum(
+            self._low_m[:, None], plans.low_m[rows]
+        )
+        part, other = np.nonzero(shared_m > SETTINGS.max_height_overlap_m)
+        pairs = np.stack([part, rows[other]], axis=1)
+        meet = _boxes_meet(_bounds(before)[part], plans.bounds[pairs[:, 1]])
+        apart = np.ones(len(pairs), dtype=bool)
+        apart[meet] = _overlap_m2(before[part[meet]], plans.hulls[pairs[meet, 1]]) <= SETTINGS.max_overlap_m2
+        pairs = pairs[apart]
+        self._other_ids = plans.ids[pairs[:, 1]]
+        return pairs, plans.hulls[pairs[:, 1]]
+
+    def free(self, shifts_m: ArrayLike) -> NDArray[np.bool_]:
+        """(n,) True where a shift (n, 2) on the floor plan ends inside the room and in nothing."""
         shifts = np.asarray(shifts_m, dtype=np.float64).reshape(-1, 2)
-        free = self._share_outside(shifts) <= self._allowed_outside
-        for p, o in self._pairs:
-            todo = np.flatnonzero(free)
-            if not len(todo):
-                break
-            free[todo] = self._overlap_m2(p, o, shifts[todo]) <= SETTINGS.max_overlap_m2
+        free = self._ends_inside(shifts)
+        todo = np.flatnonzero(free)
+        free[todo[self._hits(shifts[todo]).any(axis=0)]] = False
         for n in np.flatnonzero(free):
-            free[n] = self._new_loose_m2(shifts[n]) <= SETTINGS.max_unlabelled_m2
+            free[n] = self._loose_m2(self._hulls, shifts[n]) <= SETTINGS.max_unlabelled_m2
         return free
 
-    def hindrances(self, shift_m: Array) -> list[Hindrance]:
-        """All that stands against one shift (2,)."""
-        shift = np.asarray(shift_m, dtype=np.float64).reshape(1, 2)
+    def hindrances(self, path_m: ArrayLike) -> list[Hindrance]:
+        """All that stands against the end of a path of shifts (n, 2); a single shift will do.
+
+        The way before the end only says how far it is to the wall.
+        """
+        path = np.asarray(path_m, dtype=np.float64).reshape(-1, 2)
+        end = path[-1:]
         found = []
-        if self._share_outside(shift)[0] > self._allowed_outside:
-            found.append(
-                Hindrance("room", None, f"it would end outside its room (wall at {self._way_m(shift[0]):.1f} m)")
-            )
-        for p, o in self._pairs:
-            if self._overlap_m2(p, o, shift)[0] > SETTINGS.max_overlap_m2:
-                part, other = self._parts[p], self._others[o]
-                what = "it" if p == self._root else f"the {part.label} that it carries"
-                found.append(Hindrance("object", other.id, f"{what} would hit the {other.label} {other.id}"))
-        if self._new_loose_m2(shift[0]) > SETTINGS.max_unlabelled_m2:
+        if self._room is None:
+            found.append(Hindrance("room", None, "it stands in no room that is known"))
+        elif not self._ends_inside(end)[0]:
+            where = f" (wall at {self._way_m(path):.1f} m)" if np.any(end) else ""
+            found.append(Hindrance("room", None, f"it would end outside its room{where}"))
+        hit: dict[int, str] = {}
+        for pair in np.flatnonzero(self._hits(end)[:, 0]):
+            part, other = int(self._pairs[pair, 0]), int(self._other_ids[pair])
+            if part == self._root or other not in hit:
+                carried = called(self._scene, self._moved[part])
+                hit[other] = "it" if part == self._root else f"the {carried} that it carries"
+        for other, what in sorted(hit.items()):
+            found.append(Hindrance("object", other, f"{what} would hit the {called(self._scene, other)}"))
+        if self._loose_m2(self._hulls, end[0]) > SETTINGS.max_unlabelled_m2:
             found.append(Hindrance("unlabelled", None, "it would end in something that has no label"))
         return found
 
-    def path_is_clear(self, path_m: Array) -> bool:
-        """True if the footprint swept along shifts (n, 2) meets nothing that stands at the same height."""
+    def path_is_clear(self, path_m: ArrayLike) -> bool:
+        """True if the footprint swept along shifts (n, 2) stays in the room and meets nothing at its height.
+
+        What overlapped before does not count here either.
+        """
         path = np.asarray(path_m, dtype=np.float64).reshape(-1, 2)
-        for p, o in self._pairs:
-            hulls = _copies(self._hulls[p], path)
-            swept = shapely.union_all([shapely.convex_hull(shapely.union(a, b)) for a, b in pairwise(hulls)])
-            if shapely.area(shapely.intersection(swept, self._other_hulls[o])) > SETTINGS.max_overlap_m2:
-                return False
-        return True
+        if not self._ends_inside(_followed(path)).all():
+            return False
+        swept = np.array([_swept(hull, path) for hull in self._hulls], dtype=object)
+        meet = _boxes_meet(_bounds(swept)[self._pairs[:, 0]], _bounds(self._others))
+        overlap_m2 = _overlap_m2(swept[self._pairs[meet, 0]], self._others[meet])
+        return not (overlap_m2 > SETTINGS.max_overlap_m2).any() and (
+            self._loose_m2(swept, np.zeros(2)) <= SETTINGS.max_unlabelled_m2
+        )
 
-    def _share_outside(self, shifts: Array, plan: BaseGeometry | None = None) -> Array:
-        """(n,) share of the subtree's plan that lies outside the room; all of it where no room is known."""
-        plan = self._plan if plan is None else plan
-        area = float(shapely.area(plan))
+    def _ends_inside(self, shifts: Array) -> NDArray[np.bool_]:
         if self._room is None:
-            return np.ones(len(shifts))
-        if area <= 0.0:  # a line or a point: in or out
-            return np.asarray(~shapely.intersects(_copies(plan, shifts), self._room.polygon), dtype=np.float64)
-        inside = shapely.area(shapely.intersection(_copies(plan, shifts), self._room.polygon))
-        return np.asarray(1.0 - inside / area)
+            return np.zeros(len(shifts), dtype=bool)
+        return _share_outside(self._plan, shifts, self._room, enough=self._allowed_outside) <= self._allowed_outside
 
-    def _overlap_m2(self, p: int, o: int, shifts: Array) -> Array:
-        return np.asarray(shapely.area(shapely.intersection(_copies(self._hulls[p], shifts), self._other_hulls[o])))
+    def _hits(self, shifts: Array) -> NDArray[np.bool_]:
+        """(pairs, n) True where a shifted part collides."""
+        bounds = _bounds(self._hulls)[self._pairs[:, 0], None, :] + np.tile(shifts, 2)[None, :, :]
+        pair, shift = np.nonzero(_boxes_meet(bounds, _bounds(self._others)[:, None, :]))
+        hits = np.zeros(bounds.shape[:2], dtype=bool)
+        moved = _shifted(self._hulls[self._pairs[pair, 0]], shifts[shift])
+        hits[pair, shift] = _overlap_m2(moved, self._others[pair]) > SETTINGS.max_overlap_m2
+        return hits
 
-    def _inside(self, part: SceneObject, shift: Array) -> NDArray[np.bool_]:
-        """(n,) True for the unlabelled points that a part, shifted, holds."""
-        low, high = part.aabb.min[2], part.aabb.max[2]
-        points = self._loose_points
-        margin = SETTINGS.max_height_overlap_m
-        near = (points[:, 2] > low + margin) & (points[:, 2] < high - margin)
-        found = np.zeros(len(points), dtype=bool)
-        found[near] = shapely.contains_xy(part.footprint, points[near, 0] - shift[0], points[near, 1] - shift[1])
-        return found
+    def _loose_m2(self, hulls: Geometries, shift: Array) -> float:
+        """Area of the unlabelled surface inside hulls, one per part, that are shifted."""
+        inside = [self._loose.inside(near, hull, shift) for near, hull in zip(self._near, hulls, strict=True)]
+        return float(self._loose.areas[np.unique(np.concatenate(inside))].sum())
 
-    def _new_loose_m2(self, shift: Array) -> float:
-        if not len(self._loose_points):
-            return 0.0
-        new = [self._inside(p, shift) & ~before for p, before in zip(self._parts, self._inside_before, strict=True)]
-        return float(self._loose_m2[np.logical_or.reduce(new)].sum())
-
-    def _way_m(self, shift: Array) -> float:
-        """How far along a shift the plan stays in the room."""
-        length = float(np.linalg.norm(shift))
-        along = np.arange(0.0, length, SETTINGS.free_way_step_m)
-        inside = self._share_outside(along[:, None] * shift / length) <= self._allowed_outside
-        return float(along[inside.argmin() - 1]) if not inside.all() and inside[0] else (length if inside[0] else 0.0)
+    def _way_m(self, path: Array) -> float:
+        """How far along a path the plan stays in the room."""
+        at = _followed(path)
+        inside = self._ends_inside(at)
+        last = len(at) - 1 if inside.all() else max(int(inside.argmin()) - 1, 0)
+        return float(np.linalg.norm(np.diff(at[: last + 1], axis=0), axis=1).sum())
 
 
 def hindrances(scene: Scene, intervention: Single, effect: Effect | None = None) -> list[Hindrance]:
-    """What stands against an intervention; empty where it is feasible.
+    """What stands against an intervention; empty where it is feasible. The layout may always turn.
 
     Raises:
         InterventionError, UnknownObjectError, FrameError: it makes no sense; see :func:`interventions.resolve`.
     """
     effect = effect or resolve(scene, intervention)
-    if isinstance(intervention, RotateLayout) or effect.root is None:
+    if effect.root is None:
         return []
     found = support_hindrances(scene, effect.root)
     if isinstance(intervention, Remove):
         return found
     turn = effect.world_from_world if isinstance(intervention, Spin) else None
-    return found + Clearance(scene, effect.root, effect.moved, turn).hindrances(effect.path_in_world[-1])
+    path = np.zeros((1, 2)) if len(effect.path_in_world) < 2 else effect.path_in_world
+    return found + Clearance(scene, effect.root, effect.moved, turn).hindrances(path)
 
 
 def support_hindrances(scene: Scene, root: int) -> list[Hindrance]:
     """Why an object is not one that certainly stands on the floor, alone; empty if it is."""
-    item = scene.objects[root]
-    carrier = scene.carrier_of(root)
+    support, carrier = scene.objects[root].support, scene.carrier_of(root)
     if carrier is not None:
-        return [Hindrance("support", carrier, f"it rests on the {scene.objects[carrier].label} {carrier}")]
-    if item.support is None or item.support.kind != "floor":
-        hangs = item.support is not None and item.support.kind == "wall"
-        return [Hindrance("support", None, "it hangs on a wall" if hangs else "what it stands on is not known")]
-    return []
+        return [Hindrance("support", carrier, f"it would be taken off the {called(scene, carrier)}, which carries it")]
+    if support is not None and support.kind == "floor":
+        return []
+    if support is not None and support.kind == "wall":
+        return [Hindrance("support", None, "it hangs on a wall and does not stand on the floor")]
+    return [Hindrance("support", None, "it is not known to stand on the floor")]
 
 
-def sentence(scene: Scene, intervention: Single, found: list[Hindrance]) -> str:
+def path_is_clear(scene: Scene, intervention: Single, effect: Effect | None = None) -> bool:
+    """True if nothing is in the way to where an intervention puts something; what goes no way meets nothing.
+
+    Raises:
+        InterventionError, UnknownObjectError, FrameError: it makes no sense; see :func:`interventions.resolve`.
+    """
+    effect = effect or resolve(scene, intervention)
+    if effect.root is None:
+        return True
+    if isinstance(intervention, Move | Orbit):
+        return Clearance(scene, effect.root, effect.moved).path_is_clear(effect.path_in_world)
+    if isinstance(intervention, Spin):
+        count = int(np.ceil(intervention.angle_deg / SETTINGS.spin_step_deg))
+        for angle_deg in np.linspace(0.0, intervention.angle_deg, count + 1)[1:]:
+            part = resolve(scene, replace(intervention, angle_deg=float(angle_deg)))
+            if not Clearance(scene, effect.root, effect.moved, part.world_from_world).free((0.0, 0.0)).all():
+                return False
+    return True
+
+
+def sentence(scene: Scene, intervention: Single, found: Sequence[Hindrance]) -> str:
     """One line for a person: ``desk cannot move 3.0 m north: it would end outside its room (wall at 1.2 m)``."""
-    label = "the layout"
-    if not isinstance(intervention, RotateLayout):
-        label = scene.objects[scene.resolve(intervention.object)].label
+    root = getattr(intervention, "object", None)
+    label = "the layout" if root is None else called(scene, scene.resolve(root))
     return f"{label} cannot {describe(scene, intervention)}: {'; '.join(h.detail for h in found)}"
+
+
+class _Plans:
+    """Hulls and heights of a scene's objects that are not structure, in rows; kept as long as the scene lives."""
+
+    _kept: ClassVar[weakref.WeakKeyDictionary[Scene, _Plans]] = weakref.WeakKeyDictionary()
+
+    def __init__(self, scene: Scene) -> None:
+        items = [item for item in scene.objects.values() if not item.is_structure]
+        self.ids = np.array([item.id for item in items], dtype=np.int64)
+        self.row = {item.id: n for n, item in enumerate(items)}
+        self.low_m = np.array([item.aabb.min[2] for item in items])
+        self.high_m = np.array([item.aabb.max[2] for item in items])
+        self.hulls = _shrunk(items)
+        self.bounds = _bounds(self.hulls)
+
+    @classmethod
+    def of(cls, scene: Scene) -> _Plans:
+        plans = cls._kept.get(scene)
+        if plans is None:
+            plans = cls._kept[scene] = cls(scene)
+        return plans
+
+    def shrunk(self, rows: Sequence[int]) -> Geometries:
+        return self.hulls[np.asarray(rows, dtype=np.int64)]
+
+
+class _Loose:
+    """Faces that have no label, as points with areas, by rising x; kept as long as the mesh's rest lives."""
+
+    _kept: ClassVar[weakref.WeakKeyDictionary[RestMesh, _Loose]] = weakref.WeakKeyDictionary()
+
+    def __init__(self, rest: RestMesh) -> None:
+        corners = rest.vertices[rest.faces[(rest.touches < 0).all(axis=1)]].astype(np.float64)
+        middles = corners.mean(axis=1)
+        order = np.argsort(middles[:, 0], kind="stable")
+        self.points = middles[order]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        self.areas = 0.5 * np.linalg.norm(normals, axis=1)[order]
+
+    @classmethod
+    def of(cls, rest: RestMesh) -> _Loose:
+        loose = cls._kept.get(rest)
+        if loose is None:
+            loose = cls._kept[rest] = cls(rest)
+        return loose
+
+    def between(self, low_m: float, high_m: float) -> NDArray[np.int64]:
+        """Numbers of the points inside a span of heights, by rising x."""
+        z, margin = self.points[:, 2], SETTINGS.max_height_overlap_m
+        return np.flatnonzero((z > low_m + margin) & (z < high_m - margin))
+
+    def inside(self, among: NDArray[np.int64], hull: BaseGeometry, shift: ArrayLike = (0.0, 0.0)) -> NDArray[np.int64]:
+        """Those of some points, given by rising x, that a shifted hull has inside."""
+        if not len(among) or shapely.is_empty(hull):
+            return among[:0]
+        x0, y0, x1, y1 = shapely.bounds(hull).tolist()
+        dx, dy = np.asarray(shift, dtype=np.float64).tolist()
+        first, last = np.searchsorted(self.points[among, 0], (x0 + dx, x1 + dx))
+        some = among[first:last]
+        y = self.points[some, 1] - dy
+        some = some[(y > y0) & (y < y1)]
+        return some[shapely.contains_xy(hull, self.points[some, 0] - dx, self.points[some, 1] - dy)]
 
 
 def _carried_by(turn: Transform, item: SceneObject) -> SceneObject:
     return replace(item, world_from_object=turn @ item.world_from_object)
 
 
-def _shrunk(items: list[SceneObject]) -> NDArray[np.object_]:
-    return np.asarray(shapely.buffer([item.footprint for item in items], -SETTINGS.shrink_m, join_style="mitre"))
+def _shrunk(items: Sequence[SceneObject]) -> Geometries:
+    plans = np.array([item.footprint for item in items], dtype=object)
+    return np.asarray(shapely.buffer(plans, -SETTINGS.shrink_m, join_style="mitre"), dtype=object).reshape(-1)
 
 
-def _copies(hull: BaseGeometry, shifts: Array) -> NDArray[np.object_]:
-    """(n,) copies of a geometry, each shifted by (n, 2)."""
-    coordinates = shapely.get_coordinates(hull)
-    many = np.repeat(np.asarray([hull], dtype=object), len(shifts))
-    moved = (coordinates[None, :, :] + shifts[:, None, :]).reshape(-1, 2)
-    return np.asarray(shapely.set_coordinates(many.copy(), moved))
+def _bounds(geometries: Geometries) -> Array:
+    """(n, 4) lowest x and y, highest x and y; nan where there is nothing."""
+    return np.asarray(shapely.bounds(geometries), dtype=np.float64).reshape(-1, 4)
 
 
-def _unlabelled(scene: Scene, moved: tuple[int, ...]) -> tuple[Array, Array]:
-    """Centres (n, 3) and areas (n,) of the faces that belong to no object and touch nothing that moves."""
-    rest = scene.rest.without(moved)
-    loose = (rest.touches < 0).all(axis=1)
-    corners = rest.vertices[rest.faces[loose]].astype(np.float64)
-    if not len(corners):
-        return np.zeros((0, 3)), np.zeros(0)
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return corners.mean(axis=1), 0.5 * np.linalg.norm(cross, axis=1)
+def _boxes_meet(one: Array, other: Array) -> NDArray[np.bool_]:
+    """Where bounds (..., 4) overlap; never those of nothing."""
+    low, high = np.maximum(one[..., :2], other[..., :2]), np.minimum(one[..., 2:], other[..., 2:])
+    return np.asarray((low < high).all(axis=-1))
+
+
+def _overlap_m2(one: Geometries, other: Geometries) -> Array:
+    return np.asarray(shapely.area(shapely.intersection(one, other)), dtype=np.float64)
+
+
+def _shifted(geometries: Geometries, shifts: Array) -> Geometries:
+    """Copies of geometries (n,), each shifted by (n, 2)."""
+    points, owner = shapely.get_coordinates(geometries, return_index=True)
+    return np.asarray(shapely.set_coordinates(geometries.copy(), points + shifts[owner]), dtype=object)
+
+
+def _share_outside(plan: BaseGeometry, shifts: Array, room: Room, enough: float = 0.0) -> Array:
+    """(n,) share of a shifted plan's area outside a room; of one without an area, 0 or 1.
+
+    Shares need not be told apart beyond ``enough``.
+    """
+    copies = _shifted(np.repeat(np.array([plan], dtype=object), len(shifts)), shifts)
+    shapely.prepare(room.polygon)
+    area_m2 = float(shapely.area(plan))
+    if area_m2 <= 0.0:
+        return np.asarray(~shapely.intersects(room.polygon, copies), dtype=np.float64)
+    share = np.zeros(len(shifts))
+    partly = np.flatnonzero(~shapely.covers(room.polygon, copies))
+    share[partly] = 1.0 - _overlap_m2(copies[partly], np.array([room.polygon], dtype=object)) / area_m2
+    return share
+
+
+def _followed(path: Array) -> Array:
+    """The points of a path, and those between at steps of the settings."""
+    pieces = [path[:1]]
+    for start, end in pairwise(path):
+        count = max(1, int(np.ceil(np.linalg.norm(end - start) / SETTINGS.way_step_m)))
+        pieces.append(start + (end - start) * (np.arange(1, count + 1) / count)[:, None])
+    return np.concatenate(pieces)
+
+
+def _swept(hull: BaseGeometry, path: Array) -> BaseGeometry:
+    """What a convex hull covers on its way."""
+    copies = _shifted(np.repeat(np.array([hull], dtype=object), len(path)), path)
+    if len(copies) < 2:
+        return copies[0]
+    return shapely.union_all(shapely.convex_hull(shapely.union(copies[:-1], copies[1:])))

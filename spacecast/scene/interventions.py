@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from spacecast.errors import InterventionError
 from spacecast.frames import (
@@ -38,6 +39,21 @@ MOVE_WORDS = (
 
 
 @dataclass(frozen=True)
+class InterventionSettings:
+    """What still makes an intervention, and how paths are sampled (own)."""
+
+    grid_per_m: float = 2.0**32
+    """Shifts and pivots are rounded to so many parts of a metre; see the module's head."""
+    min_radius_m: float = 0.01
+    """Nothing orbits what is nearer on the floor plan: there is no way around."""
+    path_step_deg: float = 5.0
+    """Steps of an orbit's path."""
+
+
+SETTINGS = InterventionSettings()
+
+
+@dataclass(frozen=True)
 class Move:
     """Translate horizontally.
 
@@ -47,7 +63,8 @@ class Move:
         distance_m: how far, above 0.
         frame: whose heading the direction counts in.
         world_from_camera: the camera, for the camera's frame or for an object that faces the camera.
-        facing: what the moved object faces, for the object's frame: an object, or ``camera``.
+        facing: what the moved object faces, for the object's frame: an object (by id if its label is ``camera``), or
+            ``camera``, which needs ``world_from_camera``.
     """
 
     object: Name
@@ -70,7 +87,10 @@ class Orbit:
 
 @dataclass(frozen=True)
 class Spin:
-    """Turn about the object's own vertical axis, through its centre, seen from above, with all that it carries."""
+    """Turn about the object's own vertical axis, seen from above, with all that it carries.
+
+    The axis goes through the middle of the box that the object had in the scan, so that it turns with the object.
+    """
 
     object: Name
     angle_deg: float
@@ -87,7 +107,10 @@ class Remove:
 
 @dataclass(frozen=True)
 class RotateLayout:
-    """Turn everything but structure clockwise, seen from above, about the room's centre; camera and compass stay."""
+    """Turn everything but structure clockwise, seen from above, about the room's centre; camera and compass stay.
+
+    Feasible whatever it does: relative positions are kept, and whether there is room is not asked.
+    """
 
     angle_deg: float
     center_in_world: tuple[float, float] | None = None
@@ -139,35 +162,72 @@ def resolve(scene: Scene, intervention: Single) -> Effect:
         raise InterventionError(f"{label} is part of the building: it is never moved or removed")
     subtree = tuple(sorted((root, *scene.carried_by(root))))
     if isinstance(intervention, Remove):
+        if intervention.carried not in ("goes", "stays"):
+            raise InterventionError(f"carried must be goes or stays, found {intervention.carried!r}")
         gone = subtree if intervention.carried == "goes" else (root,)
         return Effect(root, (), gone, _shift(np.zeros(3)), np.zeros((1, 2)))
     if isinstance(intervention, Move):
-        vector = move_heading(scene, intervention).vector_in_world(
-            45.0 * _index(intervention), _positive(intervention.distance_m, "distance_m")
-        )
-        return Effect(root, subtree, (), _shift(vector), np.stack([np.zeros(2), vector[:2]]))
+        angle_deg = 45.0 * _index(intervention)  # words first: a wrong one is said before a missing camera
+        distance_m = _positive(intervention.distance_m, "distance_m")
+        shift = on_grid(move_heading(scene, intervention).vector_in_world(angle_deg, distance_m))
+        return Effect(root, subtree, (), _shift(shift), np.stack([np.zeros(2), shift[:2]]))
     angle_deg = _clockwise(intervention)
     if isinstance(intervention, Spin):
-        about = scene.objects[root].center_in_world
-        turn = Transform.from_yaw_deg(-angle_deg, target="world", source="world", about=about)
+        axis = scene.objects[root].world_from_object @ scene.objects[root].shape.aabb.center
+        turn = Transform.from_yaw_deg(-angle_deg, target="world", source="world", about=on_grid(axis))
         return Effect(root, subtree, (), turn, np.zeros((1, 2)))
     around = scene.resolve(intervention.around)
     if around in subtree:
-        raise InterventionError(f"{label} cannot orbit {scene.objects[around].label}, which goes along with it")
-    center = scene.objects[around].center_in_world
-    start = scene.objects[root].center_in_world
-    steps = max(2, int(np.ceil(abs(angle_deg) / 5.0)) + 1)
-    path = np.stack([_turned(start, center, angle) - start for angle in np.linspace(0.0, angle_deg, steps)])
-    return Effect(root, subtree, (), _shift(path[-1]), path[:, :2])
+        which = "itself" if around == root else f"{scene.objects[around].label}, which goes along with it"
+        raise InterventionError(f"{label} cannot orbit {which}")
+    center, start = scene.objects[around].center_in_world, scene.objects[root].center_in_world
+    if np.linalg.norm((start - center)[:2]) < SETTINGS.min_radius_m:
+        raise InterventionError(f"{label} cannot orbit {scene.objects[around].label}: one is above the other")
+    steps = max(2, int(np.ceil(abs(angle_deg) / SETTINGS.path_step_deg)) + 1)
+    path = orbit_shifts(start, center, np.linspace(0.0, angle_deg, steps))
+    return Effect(root, subtree, (), _shift(np.append(path[-1], 0.0)), path)
+
+
+def on_grid(values: ArrayLike) -> Array:
+    """Metres, rounded to the grid on which sums are exact."""
+    return np.asarray(np.rint(np.asarray(values, dtype=np.float64) * SETTINGS.grid_per_m) / SETTINGS.grid_per_m)
+
+
+def move_shifts(heading: Heading, distances_m: ArrayLike) -> Array:
+    """(8, n, 2) shifts on the floor plan of moves in all eight directions of a heading, clockwise from forward.
+
+    Just those that :func:`resolve` gives for a :class:`Move` in that heading, for a search that asks of many at once.
+    """
+    directions = range(0, 360, 45)
+    distances = np.asarray(distances_m, dtype=np.float64).ravel().tolist()
+    vectors = [[heading.vector_in_world(float(angle), metres)[:2] for metres in distances] for angle in directions]
+    return on_grid(np.asarray(vectors).reshape(len(directions), len(distances), 2))
+
+
+def orbit_shifts(start_in_world: ArrayLike, center_in_world: ArrayLike, clockwise_deg: ArrayLike) -> Array:
+    """(n, 2) shifts on the floor plan that carry a point around a centre by angles (n,), clockwise from above.
+
+    Just those that :func:`resolve` gives for an :class:`Orbit`; the other sense has negative angles.
+    """
+    spoke = np.asarray(start_in_world, dtype=np.float64)[:2] - np.asarray(center_in_world, dtype=np.float64)[:2]
+    angles = np.asarray(clockwise_deg, dtype=np.float64).ravel().tolist()
+    turns = [Transform.from_yaw_deg(-angle, target="world", source="world").rotation[:2, :2] for angle in angles]
+    return on_grid(np.asarray(turns).reshape(-1, 2, 2) @ spoke - spoke)
 
 
 def steps_of(intervention: Intervention) -> Iterable[Single]:
-    """Single interventions in order."""
+    """Single interventions in order.
+
+    Raises:
+        InterventionError: something else than an intervention.
+    """
     if isinstance(intervention, Sequence):
         for step in intervention.steps:
             yield from steps_of(step)
-    else:
+    elif isinstance(intervention, get_args(Single)):
         yield intervention
+    else:
+        raise InterventionError(f"not an intervention: {intervention!r}")
 
 
 def move_heading(scene: Scene, move: Move) -> Heading:
@@ -192,30 +252,37 @@ def move_heading(scene: Scene, move: Move) -> Heading:
 def describe(scene: Scene, intervention: Single) -> str:
     """What is done, as the middle of a sentence: ``move 3.0 m north``."""
     if isinstance(intervention, Move):
-        return f"move {intervention.distance_m:.1f} m {intervention.direction}"
+        whose = {"world": "", "camera": " as the camera looks", "object": " as it faces"}[intervention.frame]
+        return f"move {_metres(intervention.distance_m)} {intervention.direction}{whose}"
     if isinstance(intervention, Orbit):
-        label = scene.objects[scene.resolve(intervention.around)].label
-        return f"orbit {label} by {intervention.angle_deg:.0f} degrees {intervention.sense}"
+        around = called(scene, scene.resolve(intervention.around))
+        return f"orbit the {around} by {intervention.angle_deg:g} degrees {intervention.sense}"
     if isinstance(intervention, Spin):
-        return f"spin by {intervention.angle_deg:.0f} degrees {intervention.sense}"
+        return f"spin by {intervention.angle_deg:g} degrees {intervention.sense}"
     if isinstance(intervention, Remove):
         return "be removed"
-    return f"turn by {intervention.angle_deg:.0f} degrees clockwise"
+    return f"turn by {intervention.angle_deg:g} degrees clockwise"
+
+
+def called(scene: Scene, object_id: int) -> str:
+    """An object's label, with its id where others have the label too."""
+    label = scene.objects[object_id].label
+    alone = sum(item.label == label for item in scene.objects.values()) == 1
+    return label if alone else f"{label} {object_id}"
+
+
+def _metres(value: float) -> str:
+    return f"{value:.1f} m" if round(value, 1) == value else f"{value:g} m"
 
 
 def _rotate_layout(scene: Scene, intervention: RotateLayout) -> Effect:
     if not np.isfinite(intervention.angle_deg):
         raise InterventionError(f"angle_deg must be a finite number, found {intervention.angle_deg}")
     center = scene.room_center_in_world if intervention.center_in_world is None else intervention.center_in_world
-    about = np.array([*np.asarray(center, dtype=np.float64)[:2], 0.0])
+    about = on_grid([*np.asarray(center, dtype=np.float64)[:2], 0.0])
     turn = Transform.from_yaw_deg(-intervention.angle_deg, target="world", source="world", about=about)
     moved = tuple(i for i, item in scene.objects.items() if not item.is_structure)
     return Effect(None, moved, (), turn, np.zeros((1, 2)))
-
-
-def _turned(point: Array, center: Array, clockwise_deg: float) -> Array:
-    turn = Transform.from_yaw_deg(-clockwise_deg, target="world", source="world", about=center)
-    return turn @ point
 
 
 def _shift(vector_in_world: Array) -> Transform:
@@ -223,6 +290,8 @@ def _shift(vector_in_world: Array) -> Transform:
 
 
 def _index(move: Move) -> int:
+    if move.frame not in ("world", "camera", "object"):
+        raise InterventionError(f"no frame {move.frame!r}; known: world, camera, object")
     words = COMPASS if move.frame == "world" else MOVE_WORDS
     if move.direction not in words:
         raise InterventionError(
@@ -241,6 +310,8 @@ def _clockwise(intervention: Orbit | Spin) -> float:
     if intervention.sense not in ("clockwise", "counterclockwise"):
         raise InterventionError(f"sense must be clockwise or counterclockwise, found {intervention.sense!r}")
     angle_deg = _positive(intervention.angle_deg, "angle_deg")
+    if angle_deg > 360.0:
+        raise InterventionError(f"angle_deg must be at most 360, found {angle_deg:g}")
     return angle_deg if intervention.sense == "clockwise" else -angle_deg
 
 

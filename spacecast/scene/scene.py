@@ -12,12 +12,15 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spacecast.errors import InputError, SpacecastError, UnknownObjectError
+from spacecast.errors import InputError, InterventionError, SpacecastError, UnknownObjectError
 from spacecast.frames import Transform
 from spacecast.scan import NO_INSTANCE, Instance, Scan
-from spacecast.scene.attachment import Attachment, derive_attachment
+from spacecast.scene.attachment import Attachment, Body, bodies_after, derive_attachment
+from spacecast.scene.feasibility import Hindrance, hindrances, path_is_clear, sentence
+from spacecast.scene.interventions import Effect, Intervention, Single, resolve, steps_of
 from spacecast.scene.objects import SceneObject, Shape, Support
 from spacecast.scene.rooms import Room, room_of, rooms_of
+from spacecast.scene.support import Ground
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,8 @@ class LabelledBox:
 class Scene:
     """Objects by id (sorted, structure included), and the rest of the mesh. A value: nothing in it changes.
 
-    Build one with :meth:`from_scan` or :meth:`from_boxes`. Attachment is worked out when first asked for.
+    Build one with :meth:`from_scan` or :meth:`from_boxes`, and changed states with :meth:`apply`, which copy no vertex.
+    Attachment is worked out when first asked for.
 
     Attributes:
         scene_id: the scene's own id.
@@ -101,7 +105,8 @@ class Scene:
     is_aligned: bool
     objects: Mapping[int, SceneObject]
     rest: RestMesh = field(default_factory=RestMesh.empty)
-    _before: Scene | None = field(default=None, repr=False)
+    _scanned: Scene | None = field(default=None, repr=False)
+    _bodies: tuple[Body, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         bound = {i: replace(o, _support_of=self._support_of) for i, o in sorted(self.objects.items())}
@@ -153,12 +158,14 @@ class Scene:
         """The id of an object named by its id, or by a label that only one object has.
 
         Raises:
-            UnknownObjectError: no such id or label (the message gives the nearest), or several have the label (the
-                message lists them).
+            UnknownObjectError: no such id or label (the message gives the nearest), several have the label (the
+                message lists them), or it was removed.
         """
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             if int(name) in self.objects:
                 return int(name)
+            if int(name) in self.removed:
+                raise UnknownObjectError(self._gone(int(name)))
             raise UnknownObjectError(f"{self.scene_id}: no object has the id {name}; ids: {_listed(self.objects)}")
         wanted = " ".join(str(name).lower().split())
         found = [i for i, o in self.objects.items() if o.label.lower() == wanted]
@@ -170,6 +177,9 @@ class Scene:
             )
         if wanted.isdecimal():
             return self.resolve(int(wanted))
+        gone = self.removed_as(name)
+        if gone is not None:
+            raise UnknownObjectError(self._gone(gone))
         labels = sorted({o.label for o in self.objects.values()})
         near = difflib.get_close_matches(wanted, labels, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
@@ -200,10 +210,86 @@ class Scene:
                 found.add(child if parent in inside else parent)
         return tuple(sorted(found))
 
+    @property
+    def as_scanned(self) -> Scene:
+        """The scene that the sensor saw: itself, if nothing was done to it."""
+        return self if self._scanned is None else self._scanned
+
+    @cached_property
+    def removed(self) -> tuple[int, ...]:
+        """Ids of the objects that were taken away, sorted."""
+        return tuple(i for i in self.as_scanned.objects if i not in self.objects)
+
+    def removed_as(self, name: int | str) -> int | None:
+        """The id of the object that was taken away and had this id or label; None where no such object was."""
+        if not self.removed:
+            return None
+        try:
+            number = self.as_scanned.resolve(name)
+        except UnknownObjectError:
+            return None
+        return number if number in self.removed else None
+
+    def _gone(self, object_id: int) -> str:
+        label = self.as_scanned.objects[object_id].label
+        return f"{self.scene_id}: {label} {object_id} was removed: only its occlusion can be asked (it is not visible)"
+
+    def apply(self, intervention: Intervention, *, check: bool = True) -> Scene:
+        """The state after an intervention (a sequence: after all of it); this one stays as it is.
+
+        Ids stay. What is carried along certain edges goes with its carrier, as one rigid body, and keeps what was
+        attached in it; what else is attached is derived again from where everything is now.
+
+        Args:
+            intervention: what is done.
+            check: False applies what is not feasible as well.
+
+        Raises:
+            UnknownObjectError: it names no object, or several.
+            InterventionError: it makes no sense, or (with ``check``) is not feasible; the message says why not.
+            FrameError: the heading that its direction counts in is not defined.
+        """
+        state = self
+        for step, where in _numbered(intervention):
+            effect = resolve(state, step)
+            found = hindrances(state, step, effect) if check else []
+            if found:
+                raise InterventionError(where + sentence(state, step, found))
+            state = state._after(effect)
+        return state
+
+    def problems(self, intervention: Intervention) -> list[Hindrance]:
+        """What stands against an intervention; empty where it is feasible.
+
+        Of a sequence, every step is asked of the state that the steps before it leave, feasible or not.
+
+        Raises:
+            UnknownObjectError, InterventionError, FrameError: it makes no sense, as for :meth:`apply`.
+        """
+        state, problems = self, []
+        for step, where in _numbered(intervention):
+            effect = resolve(state, step)
+            problems += [h._replace(detail=where + h.detail) for h in hindrances(state, step, effect)]
+            state = state._after(effect)
+        return problems
+
+    def path_is_clear(self, intervention: Intervention) -> bool:
+        """True if also the way there is free, for the footprint swept along it, in every step.
+
+        What is removed, and the layout that turns, goes no way.
+        """
+        state = self
+        for step, _ in _numbered(intervention):
+            effect = resolve(state, step)
+            if not path_is_clear(state, step, effect):
+                return False
+            state = state._after(effect)
+        return True
+
     @cached_property
     def rooms(self) -> tuple[Room, ...]:
         """Rooms, the largest first; the same in every state of a scene, since the building does not move."""
-        return rooms_of(self.objects) if self._before is None else self._before.rooms
+        return rooms_of(self.objects) if self._scanned is None else self._scanned.rooms
 
     def room_of(self, name: int | str) -> Room | None:
         """The room that holds most of an object's plan, or None."""
@@ -222,13 +308,30 @@ class Scene:
 
     @cached_property
     def _attachment(self) -> Attachment:
-        return derive_attachment(self.objects)
+        return derive_attachment(self.objects, self._bodies, self._ground)
+
+    @cached_property
+    def _ground(self) -> Ground:
+        """The building's surfaces; it does not move."""
+        if self._scanned is not None:
+            return self._scanned._ground
+        return Ground.of([item for item in self.objects.values() if item.is_structure])
 
     def _support_of(self, object_id: int) -> Support | None:
         return self._attachment.supports.get(object_id)
 
-    def _with_poses(self, poses: Mapping[int, Transform], *, removed: Iterable[int] = ()) -> Scene:
-        """The scene with some objects elsewhere and some gone; mixed faces that touch them are dropped."""
+    def _after(self, effect: Effect) -> Scene:
+        poses = {i: effect.world_from_world @ self.objects[i].world_from_object for i in effect.moved}
+        bodies = bodies_after(self._bodies, self._attachment, moved=effect.moved, removed=effect.removed)
+        return self._with_poses(poses, removed=effect.removed, bodies=bodies)
+
+    def _with_poses(
+        self, poses: Mapping[int, Transform], *, removed: Iterable[int] = (), bodies: tuple[Body, ...] = ()
+    ) -> Scene:
+        """The scene with some objects elsewhere and some gone; mixed faces that touch them are dropped.
+
+        ``bodies`` say what was moved as one; without them all attachment is read from geometry.
+        """
         gone = set(removed)
         objects = {
             i: replace(o, world_from_object=poses[i]) if i in poses else o
@@ -236,7 +339,13 @@ class Scene:
             if i not in gone
         }
         rest = self.rest.without(gone | set(poses))
-        return Scene(self.scene_id, self.dataset, self.is_aligned, objects, rest, self._before or self)
+        return Scene(self.scene_id, self.dataset, self.is_aligned, objects, rest, self.as_scanned, bodies)
+
+
+def _numbered(intervention: Intervention) -> list[tuple[Single, str]]:
+    """Single interventions in order, each with what goes before an error about it."""
+    steps = list(steps_of(intervention))
+    return [(step, f"step {n} of {len(steps)}: " if len(steps) > 1 else "") for n, step in enumerate(steps, 1)]
 
 
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacecast.scan import View
-from spacecast.scene import Scene
 from spacecast.sight.cameras import Camera, Window, camera_of, pixel_rays
 from spacecast.sight.sight import MASK_WIDTH_PX, Crop, IdImage, Sight
 
@@ -68,6 +67,10 @@ class Visibility(NamedTuple):
     what is missing, such holes tell that something that stood there was not scanned (own)."""
 
 
+GONE = Visibility(0, 0, 0, 1.0, 1.0, 1.0, 1.0, None, 0.0)
+"""Of what was removed: it has no silhouette anywhere."""
+
+
 class Masks(NamedTuple):
     """Where an object is in a view: a window of the picture, and masks (h, w) of that window."""
 
@@ -92,13 +95,11 @@ class Look:
         view_or_camera: View | Camera,
         width_px: int = MASK_WIDTH_PX,
         *,
-        scanned: Scene | None = None,
         threads: int = 0,
     ) -> None:
         self.sight = sight
         self.view = view_or_camera if isinstance(view_or_camera, View) else None
         self.camera = camera_of(view_or_camera).scaled_to_width(width_px)
-        self._scanned = scanned
         self._threads = threads
         self._masks: dict[int, Masks] = {}
         self._visibility: dict[int, Visibility] = {}
@@ -225,9 +226,13 @@ class Look:
     @cached_property
     def _sensor(self) -> NDArray[np.float32] | None:
         """(H, W) sensor depth where the sensor saw something nearer than the mesh as scanned, inf elsewhere."""
-        view = self.view
+        view, scanned = self.view, self.sight.scene.as_scanned
         if view is None or view.load_depth is None or view.depth_intrinsics is None:
             return None
+        if scanned is not self.sight.scene:  # the sensor saw that one: depth is loaded and compared once for all states
+            from spacecast.sight.sight import sight_of
+
+            return sight_of(scanned).look(view, self.camera.intrinsics.width, threads=self._threads)._sensor
         stored, source, mask = view.load_depth(), view.depth_intrinsics, self.camera.intrinsics
         # One camera: a mask pixel's ray meets the depth picture at a place that does not depend on depth.
         columns = np.rint((np.arange(mask.width) - mask.cx) / mask.fx * source.fx + source.cx).astype(int)
@@ -235,13 +240,7 @@ class Look:
         rows_in, columns_in = (rows >= 0) & (rows < stored.shape[0]), (columns >= 0) & (columns < stored.shape[1])
         depth = np.zeros((mask.height, mask.width), dtype=np.float32)
         depth[np.ix_(rows_in, columns_in)] = stored[np.ix_(rows[rows_in], columns[columns_in])]
-        if self._scanned is None or self._scanned is self.sight.scene:
-            mesh = self.image.depth
-        else:
-            from spacecast.sight.sight import sight_of
-
-            mesh = sight_of(self._scanned).id_image(self.camera, self._threads).depth
-        return np.where(_sensor_is_nearer(depth, mesh), depth, np.float32(np.inf))
+        return np.where(_sensor_is_nearer(depth, self.image.depth), depth, np.float32(np.inf))
 
     def _unknown_share(self, masks: Masks) -> float | None:
         if self._sensor is None:

@@ -103,7 +103,6 @@ class Sight:
         view_or_camera: View | Camera,
         width_px: int = MASK_WIDTH_PX,
         *,
-        scanned: Scene | None = None,
         threads: int = 0,
     ) -> Look:
         """All that is to be known of one view. The last few are kept.
@@ -111,15 +110,14 @@ class Sight:
         Args:
             view_or_camera: a view brings its sensor depth, a camera has none.
             width_px: of the masks; the height follows.
-            scanned: the scene as the sensor saw it, where this one is a changed state of it.
             threads: 0 for all cores, 1 in build workers.
         """
         from spacecast.sight.look import KEPT_LOOKS, Look
 
-        key = (view_or_camera, width_px, scanned)
+        key = (view_or_camera, width_px)
         look = self._looks.pop(key, None)
         if look is None:
-            look = Look(self, view_or_camera, width_px, scanned=scanned, threads=threads)
+            look = Look(self, view_or_camera, width_px, threads=threads)
         self._looks[key] = look
         while len(self._looks) > KEPT_LOOKS:
             del self._looks[next(iter(self._looks))]
