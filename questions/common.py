@@ -100,6 +100,7 @@ def facts_of(
     camera_compass: str | None = None,
     frame: Mapping[str, Any] | None = None,
     attachment: Iterable[tuple[int, int]] = (),
+    intervention: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The facts of a draft; FORMATS section 3, without ``wording`` and ``options``.
 
@@ -113,19 +114,20 @@ def facts_of(
         camera_compass: its stated heading.
         frame: kind, anchor, facing, heading_in_world.
         attachment: edges (parent, child) that matter.
+        intervention: what is done; the twin of the question is then the relation before.
     """
     edges = context.scene.attachment.edges
     own = {
         "binding_view": binding_view,
         "camera_compass": camera_compass,
         "frame": frame,
-        "intervention": None,
+        "intervention": intervention,
         "attachment": [
             {"parent": parent, "child": child, **{key: edges[parent, child][key] for key in ("kind", "certainty")}}
             for parent, child in sorted(attachment)
         ],
         "relation": relation,
-        "twin": None,
+        "twin": None if intervention is None else {"value": relation["before"]["value"], "question_uid": None},
         "margins": dict(sorted(margins.items())),
     }
     return {

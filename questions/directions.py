@@ -92,7 +92,7 @@ def direction_relation(target: int, reference: int, answer: Answer) -> dict[str,
     return {"kind": "direction", "target": target, "reference": reference, "before": before, "after": None}
 
 
-def frame_facts(heading: Heading, anchor: int | None = None, facing: int | None = None) -> dict[str, Any]:
+def frame_facts(heading: Heading, anchor: int | None = None, facing: int | str | None = None) -> dict[str, Any]:
     """``facts.frame``; FORMATS section 3."""
     return {
         "kind": heading.kind,
