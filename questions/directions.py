@@ -113,9 +113,11 @@ def too_near(context: SceneContext, one: int, other: int) -> list[Refusal]:
     return [Refusal("relation", reason, example) for reason in reasons if reason in PAIR_REASONS]
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A certain answer for two objects in a view."""
 
+    target: int
+    reference: int
     view: str
     heading: Heading
     answer: Answer
@@ -127,7 +129,12 @@ class PairDirection(BuiltType):
     frame: Literal["camera", "world"]
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
-        """One draft for each ordered pair, answer and stated heading: of the views that give it, the clearest."""
+        """One draft for each that is found."""
+        for found in self.found(context):
+            yield self._draft(context, found) if isinstance(found, Found) else found
+
+    def found(self, context: SceneContext) -> Iterator[Found | Refusal]:
+        """One for each ordered pair, answer and stated heading: of the views that give it, the clearest."""
         yield from seen_refusals(context)
         for pair, views in groups_seen(context, 2, can_direct).items():
             near = too_near(context, *pair)
@@ -135,29 +142,32 @@ class PairDirection(BuiltType):
                 yield from near
                 continue
             for target, reference in permutations(pair):
-                groups: dict[tuple[str, ...], list[_Found]] = {}
+                groups: dict[tuple[str, ...], list[Found]] = {}
                 for name in views:
                     found = self._found(context, target, reference, name)
-                    if isinstance(found, _Found):
+                    if isinstance(found, Found):
                         key = (*self._stated(found.heading).values(), found.answer.value)
                         groups.setdefault(key, []).append(found)
                     else:
                         yield from found
                 for key in sorted(groups):
                     best = clearest(context, [found.view for found in groups[key]], pair)
-                    yield self._draft(context, target, reference, next(f for f in groups[key] if f.view == best))
+                    yield next(f for f in groups[key] if f.view == best)
 
-    def _found(self, context: SceneContext, target: int, reference: int, name: str) -> _Found | list[Refusal]:
+    def _found(self, context: SceneContext, target: int, reference: int, name: str) -> Found | list[Refusal]:
         example = f"{named(context, target)} from {named(context, reference)} in {name}"
         heading = context.heading(name)
         if heading is None:
             return [Refusal("view", "no_camera_heading", example)]
         view = context.view(name)
         answer = direction(context.scene, target, reference=reference, frame=self.frame, view=view)
-        return _Found(name, heading, answer) if answer.certain else relation_refusals(answer, example)
+        if not answer.certain:
+            return relation_refusals(answer, example)
+        return Found(target, reference, name, heading, answer)
 
-    def _draft(self, context: SceneContext, target: int, reference: int, found: _Found) -> Draft:
+    def _draft(self, context: SceneContext, found: Found) -> Draft:
         views, stated = single(found.view), self._stated(found.heading)
+        target, reference = found.target, found.reference
         frame = found.heading if self.frame == "camera" else world_heading()
         return Draft(
             case=f"{target}-{reference}-{found.view}",
@@ -172,9 +182,7 @@ class PairDirection(BuiltType):
                 camera_compass=stated.get("camera_compass"),
                 frame=frame_facts(frame),
             ),
-            choices=direction_choices(
-                found.answer.value, frame.names, self._elsewhere(context, target, reference, found)
-            ),
+            choices=direction_choices(found.answer.value, frame.names, self._elsewhere(context, found)),
             words={**words_of(context, {"target": target, "reference": reference}), **self._said(stated)},
             stated=stated,
             balance=found.answer.value,
@@ -187,13 +195,13 @@ class PairDirection(BuiltType):
     def _said(self, stated: Mapping[str, str]) -> dict[str, str]:
         return {"heading": stated["camera_compass"]} if stated else {}
 
-    def _elsewhere(self, context: SceneContext, target: int, reference: int, found: _Found) -> list[str]:
+    def _elsewhere(self, context: SceneContext, found: Found) -> list[str]:
         """The answer with north taken for front, and as seen by one who stands at the reference facing the camera."""
-        answers = [sector_in(world_heading(), context, target, reference, SECTORS)]
+        answers = [sector_in(world_heading(), context, found.target, found.reference, SECTORS)]
         camera_in_world = context.view(found.view).world_from_camera.translation
-        facing = facing_or_none(context.scene.objects[reference].center_in_world, camera_in_world)
+        facing = facing_or_none(context.scene.objects[found.reference].center_in_world, camera_in_world)
         if facing is not None:
-            answers.append(sector_in(facing, context, target, reference, SECTORS))
+            answers.append(sector_in(facing, context, found.target, found.reference, SECTORS))
         return answers
 
 
@@ -214,18 +222,31 @@ class WorldDirection(PairDirection):
     def _stated(self, heading: Heading) -> dict[str, str]:
         return {"camera_compass": sector_of(heading.compass_deg, COMPASS).value}
 
-    def _elsewhere(self, context: SceneContext, target: int, reference: int, found: _Found) -> list[str]:
+    def _elsewhere(self, context: SceneContext, found: Found) -> list[str]:
         """The answer with the top of the picture taken for north."""
-        return [sector_in(found.heading, context, target, reference, COMPASS)]
+        return [sector_in(found.heading, context, found.target, found.reference, COMPASS)]
 
 
-class ObjectDirection(BuiltType):
-    """You are the anchor and face an object; where is the target?"""
+class Faced(NamedTuple):
+    """A certain answer for one who stands at an anchor and faces an object."""
 
-    code = "direction_object_centric"
+    anchor: int
+    facing: int
+    target: int
+    view: str
+    answer: Answer
 
-    def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
-        """For each anchor, target and answer one draft: the faced object that makes it least ambiguous."""
+    @property
+    def ids(self) -> tuple[int, int, int]:
+        """The three that the text names."""
+        return self.anchor, self.facing, self.target
+
+
+class FacedDirection(BuiltType):
+    """Target from an anchor that faces another object."""
+
+    def found(self, context: SceneContext) -> Iterator[Faced | Refusal]:
+        """For each anchor, target and answer one: the faced object that makes it least ambiguous."""
         yield from seen_refusals(context)
         views_of = groups_seen(context, 3, can_direct)
         best: dict[tuple[int, int, str], tuple[float, int, Answer]] = {}
@@ -250,10 +271,21 @@ class ObjectDirection(BuiltType):
                     best[key] = rank
         for (anchor, target, _), (_, facing, answer) in sorted(best.items(), key=lambda item: item[0]):
             ids = (anchor, facing, target)
-            yield self._draft(context, ids, clearest(context, views_of[tuple(sorted(ids))], ids), answer)
+            yield Faced(*ids, clearest(context, views_of[tuple(sorted(ids))], ids), answer)
 
-    def _draft(self, context: SceneContext, ids: tuple[int, int, int], name: str, answer: Answer) -> Draft:
-        anchor, facing, target = ids
+
+class ObjectDirection(FacedDirection):
+    """You are the anchor and face an object; where is the target?"""
+
+    code = "direction_object_centric"
+
+    def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
+        """One draft for each that is found."""
+        for found in self.found(context):
+            yield self._draft(context, found) if isinstance(found, Faced) else found
+
+    def _draft(self, context: SceneContext, found: Faced) -> Draft:
+        anchor, facing, target, name, answer = found
         objects, views = context.scene.objects, single(name)
         heading = facing_heading(objects[anchor].center_in_world, objects[facing].center_in_world)
         others = [h for h in (context.heading(name), world_heading()) if h is not None]
@@ -274,5 +306,5 @@ class ObjectDirection(BuiltType):
             words=words_of(context, {"target": target, "anchor": anchor, "facing": facing}),
             stated={},
             balance=answer.value,
-            likeness="-".join(map(str, sorted(ids))),
+            likeness="-".join(map(str, sorted(found.ids))),
         )
