@@ -8,7 +8,7 @@ from questions.distances import Distance
 from questions.kinds import PUBLISHED
 from questions.occlusions import Occlusion
 from questions.wording import word
-from spacecast.dataset.types import QuestionType, Quota, Suite
+from spacecast.dataset.types import MaxShare, MaxUnchanged, QuestionType, Quota, Suite
 
 TYPES: tuple[QuestionType, ...] = (
     CameraDirection(),
@@ -20,10 +20,27 @@ TYPES: tuple[QuestionType, ...] = (
 )
 """The types that are built, in the published order."""
 
+MAX_SHARES = (MaxShare("occlusion", "not visible", 1 / 3),)
+
+MAX_UNCHANGED = (
+    MaxUnchanged("object_move_agent", 1 / 4),
+    MaxUnchanged("object_move_object_centric", 1 / 4),
+    MaxUnchanged("object_rotate_object_centric", 0.0),
+    MaxUnchanged("object_move_allocentric", 1 / 4),
+    MaxUnchanged("object_move_distance", 0.0),
+    MaxUnchanged("object_move_occlusion", 1 / 4),
+    MaxUnchanged("coordinate_rotation_agent", 0.0),
+    MaxUnchanged("coordinate_rotation_object_centric", 0.0),
+    MaxUnchanged("coordinate_rotation_allocentric", 0.0),
+)
+"""Remove Occlusion has none: its thirds of answers say how often nothing changes."""
+
 SPACECAST = Suite(
     name="spacecast",
     version=1,
     types=TYPES,
     quotas=tuple(Quota(kind.code, kind.questions) for kind in PUBLISHED if kind.code in {t.code for t in TYPES}),
     word=word,
+    max_shares=MAX_SHARES,
+    max_unchanged=MAX_UNCHANGED,
 )

@@ -63,7 +63,8 @@ class Draft:
         choices: options in a canonical order that tells nothing.
         words: what the wording templates need beside object labels, value names, as keys of the wording tables:
             ``{"target": <id>, "heading": "north"}``; ids are looked up in ``facts["objects"]``.
-        stated: values that the text states and answers must be balanced against: ``{"camera_compass": "north"}``.
+        stated: values that the text states, or that follow from them, and answers must be balanced against:
+            ``{"camera_compass": "north", "direction": "forward-left", "motion": "away"}``.
         balance: the answer as it is balanced: a value, or for multi-select how many options are right.
         likeness: questions that share it are near-duplicates (the same pair of objects in another picture).
         preference: smaller is chosen first where balance allows (chains of two links: 0, else 1).
@@ -142,6 +143,13 @@ class MaxShare(NamedTuple):
     share: float
 
 
+class MaxUnchanged(NamedTuple):
+    """At most this share of a type's questions has the same answer before and after; 0: none, and none is offered."""
+
+    type_code: str
+    share: float
+
+
 @dataclass(frozen=True)
 class Suite:
     """Which types are asked, how many of each, and how they are worded; an entry point of ``spacecast.suites``.
@@ -161,6 +169,8 @@ class Suite:
     wording_version: int = 1
     max_shares: tuple[MaxShare, ...] = ()
     """Beyond the balance that every type has: ``MaxShare("occlusion", "not visible", 1 / 3)``."""
+    max_unchanged: tuple[MaxUnchanged, ...] = ()
+    """Of types about a change; a type that is not listed has no such bound."""
 
     def type(self, code: str) -> QuestionType:
         """The type with a code; KeyError if the suite has none."""

@@ -101,6 +101,8 @@ def record_of(candidate: Candidate) -> str:
             "balance": draft.balance,
             "likeness": draft.likeness,
             "preference": draft.preference,
+            "relative": draft.relative,
+            "unchanged": draft.unchanged,
         },
     }
     return json.dumps(plain(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
