@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from spacecast.errors import InputError
 
 Array = NDArray[np.float64]
 Facts = Mapping[str, Any]
+Center = Literal["aabb", "obb"]
 Positions = dict[int, Array]
 """Centre (3,) of every object in the facts that is there, by id."""
 
@@ -55,13 +56,15 @@ class RecomputeSettings:
     occluded_opened: float = 0.10
     """Opened above this is occluded."""
     min_visible_px: float = 16.0
-    """Least visible pixels of what is occluded."""
+    """Least visible pixels of what is occluded, in a mask 640 wide, whatever its height."""
     min_visible_share: float = 0.05
     """Least visible share of what is occluded."""
     pairwise_opened: float = 0.10
     """The other hides at least this share, opened, of what is occluded by it."""
+    pairwise_most: float = 0.5
+    """The other is the first hit on more than this share of what hides the occluded one."""
     pairwise_neither: float = 0.005
-    """Each hides less than this of the other, opened, where neither occludes."""
+    """Each covers less than this of the other, opened, where neither occludes."""
 
 
 SETTINGS = RecomputeSettings()
@@ -129,29 +132,31 @@ def letters_of(labels: Sequence[str], values: Sequence[str], answer: object, *, 
 # -- directions -----------------------------------------------------------------------------------------------------
 
 
-def directions(facts: Facts) -> tuple[Direction, Direction | None]:
-    """The direction of ``relation.target`` from ``relation.reference`` in the frame, before and after."""
-    relation, frame = facts["relation"], facts["frame"]
-    positions = centers(facts)
-    before = _direction(facts, positions, heading(facts, frame, positions))
-    intervention = facts.get("intervention")
-    if intervention is None:
+def directions(facts: Facts, which: Center = "aabb") -> tuple[Direction, Direction | None]:
+    """The direction of ``relation.target`` from ``relation.reference`` in the frame, before and after.
+
+    Args:
+        facts: of a direction.
+        which: the centres that are looked at; what is done is counted from the middle of the aabb in any case.
+    """
+    frame, start = facts["frame"], centers(facts, which)
+    before = _direction(facts, start, heading(facts, frame, start))
+    if facts.get("intervention") is None:
         return before, None
-    moved = apply(facts, intervention, positions)
-    taken_from = moved if turns_to_face(facts) else positions
-    return before, _direction(facts, moved, heading(facts, frame, taken_from), names=names_of(relation, frame))
+    end = carried_along(motions(facts), start)
+    return before, _direction(facts, end, heading(facts, frame, end if turns_to_face(facts) else start))
 
 
-def _direction(facts: Facts, positions: Positions, forward: Array, names: tuple[str, ...] | None = None) -> Direction:
+def _direction(facts: Facts, positions: Positions, forward: Array) -> Direction:
     relation = facts["relation"]
     target, reference = int(relation["target"]), int(relation["reference"])
     for end in (target, reference):
         if end not in positions:
             raise InputError(f"relation names object {end}, which facts.objects does not hold")
-    return direction_of(positions[target] - positions[reference], forward, names or names_of(relation, facts["frame"]))
+    return direction_of(positions[target] - positions[reference], forward, names_of(facts["frame"]))
 
 
-def names_of(relation: Facts, frame: Facts) -> tuple[str, ...]:
+def names_of(frame: Facts) -> tuple[str, ...]:
     """The eight words of a frame, clockwise from forward."""
     return COMPASS if frame["kind"] == "world" else EGOCENTRIC
 
@@ -175,9 +180,11 @@ def angle_deg(vector: Array, forward: Array) -> float:
 
 
 def turned(vector: Array, clockwise_deg: float) -> Array:
-    """A vector (2,) or (3,) turned clockwise seen from above; z is kept."""
-    plan = complex(vector[0], vector[1]) * np.exp(-1j * np.radians(clockwise_deg))
-    return np.array([plan.real, plan.imag, *np.asarray(vector)[2:]])
+    """Vectors (..., 2) or (..., 3) turned clockwise seen from above; z is kept."""
+    found = np.array(vector, dtype=np.float64)
+    plan = (found[..., 0] + 1j * found[..., 1]) * np.exp(-1j * np.radians(clockwise_deg))
+    found[..., 0], found[..., 1] = plan.real, plan.imag
+    return found
 
 
 def heading(facts: Facts, frame: Facts, positions: Positions) -> Array:
@@ -262,41 +269,101 @@ def _unit(vector: Array) -> Array:
 # -- interventions --------------------------------------------------------------------------------------------------
 
 
-def centers(facts: Facts) -> Positions:
-    """Centres of the boxes before the change: the middle of the aabb."""
+def centers(facts: Facts, which: Center = "aabb") -> Positions:
+    """Centres before the change: the middle of the aabb, or that of the obb."""
+    if which == "obb":
+        return {int(item["id"]): np.array(item["obb"]["center"], float) for item in facts["objects"]}
     return {
         int(item["id"]): (np.array(item["aabb"]["min"], float) + np.array(item["aabb"]["max"], float)) / 2.0
         for item in facts["objects"]
     }
 
 
+class Motion(NamedTuple):
+    """One step of an intervention: a turn about a vertical axis, and then a shift, of what goes as one.
+
+    Attributes:
+        moved: ids, or None for all that is no part of the building.
+        removed: ids that are gone.
+        clockwise_deg: the turn, seen from above.
+        pivot: (3,) a point of its axis, in world.
+        shift: (3,) in world.
+    """
+
+    moved: frozenset[int] | None
+    removed: frozenset[int]
+    clockwise_deg: float
+    pivot: Array
+    shift: Array
+
+    def takes(self, object_id: int) -> bool:
+        """True if an object that is no part of the building goes along."""
+        return self.moved is None or object_id in self.moved
+
+    def of(self, points: Array) -> Array:
+        """Where points (..., 3) of what goes along come to be."""
+        return np.asarray(self.pivot + turned(points - self.pivot, self.clockwise_deg) + self.shift)
+
+
+def motions(facts: Facts) -> list[Motion]:
+    """What the intervention of some facts comes to, step by step; empty where there is none."""
+    found: list[Motion] = []
+    if facts.get("intervention") is not None:
+        _follow(facts, facts["intervention"], centers(facts), found)
+    return found
+
+
 def apply(facts: Facts, intervention: Facts, positions: Positions) -> Positions:
     """Where everything is after an intervention; what is removed is not there."""
-    kind = intervention["kind"]
-    if kind == "sequence":
+    return _follow(facts, intervention, positions, [])
+
+
+def carried_along(steps: Sequence[Motion], positions: Positions) -> Positions:
+    """Where points of objects, one each, are after some motions; what is removed is not there."""
+    for motion in steps:
+        positions = {i: motion.of(p) if motion.takes(i) else p for i, p in positions.items() if i not in motion.removed}
+    return positions
+
+
+def _follow(facts: Facts, intervention: Facts, positions: Positions, found: list[Motion]) -> Positions:
+    """Adds the motions of an intervention to a list; where everything is after it."""
+    if intervention["kind"] == "sequence":
         for step in intervention["steps"]:
-            positions = apply(facts, step, positions)
+            positions = _follow(facts, step, positions, found)
         return positions
+    found.append(motion_of(facts, intervention, positions))
+    return carried_along(found[-1:], positions)
+
+
+def motion_of(facts: Facts, step: Facts, positions: Positions) -> Motion:
+    """What a single intervention comes to where objects are at some positions.
+
+    Raises:
+        InputError: it has no meaning.
+    """
+    kind, still = step["kind"], np.zeros(3)
     if kind == "rotate_layout":
-        pivot = np.array([*intervention["center_in_world"], 0.0])
-        return {i: pivot + turned(p - pivot, intervention["angle_deg"]) for i, p in positions.items()}
-    root = int(intervention["object"])
-    subtree = {root, *carried_by(facts, root)}
+        pivot = np.array([*step["center_in_world"], 0.0], dtype=np.float64)
+        return Motion(None, frozenset(), float(step["angle_deg"]), pivot, still)
+    if kind not in ("remove", "move", "orbit", "spin"):
+        raise InputError(f"intervention.kind is {kind!r}, which has no meaning here")
+    root = int(step["object"])
+    subtree = frozenset({root, *carried_by(facts, root)})
     if kind == "remove":
-        return {i: p for i, p in positions.items() if i not in subtree}
+        return Motion(frozenset(), subtree, 0.0, still, still)
     if kind == "move":
-        shift = move_vector(facts, intervention, positions)
-        return {i: p + shift if i in subtree else p for i, p in positions.items()}
-    if kind in ("orbit", "spin"):
-        angle = float(intervention["angle_deg"])
-        clockwise_deg = -angle if intervention["sense"] == "counterclockwise" else angle
-        if kind == "spin":
-            pivot = positions[root]
-            return {i: pivot + turned(p - pivot, clockwise_deg) if i in subtree else p for i, p in positions.items()}
-        around = positions[int(intervention["around"])]
-        shift = turned(positions[root] - around, clockwise_deg) - (positions[root] - around)
-        return {i: p + shift if i in subtree else p for i, p in positions.items()}
-    raise InputError(f"intervention.kind is {kind!r}, which has no meaning here")
+        return Motion(subtree, frozenset(), 0.0, still, move_vector(facts, step, positions))
+    angle = float(step["angle_deg"])
+    clockwise_deg = -angle if step["sense"] == "counterclockwise" else angle
+    if root not in positions:
+        raise InputError(f"the intervention names object {root}, which facts.objects does not hold")
+    if kind == "spin":
+        return Motion(subtree, frozenset(), clockwise_deg, positions[root], still)
+    around = int(step["around"])
+    if around not in positions or around in subtree:
+        raise InputError(f"object {root} orbits {around}, which goes along, or which facts.objects does not hold")
+    spoke = positions[root] - positions[around]
+    return Motion(subtree, frozenset(), 0.0, still, turned(spoke, clockwise_deg) - spoke)
 
 
 def move_vector(facts: Facts, intervention: Facts, positions: Positions) -> Array:
@@ -361,7 +428,7 @@ def occlusion_state(numbers: Facts, scale: float = 1.0) -> str:
     slivers = opened < SETTINGS.not_occluded_blocked and blocked < SETTINGS.not_occluded_slivers
     if large and (blocked < SETTINGS.not_occluded_blocked or slivers):
         return "not occluded"
-    seen = visible >= SETTINGS.min_visible_px * scale - 0.5 and 1.0 - blocked >= SETTINGS.min_visible_share
+    seen = visible >= SETTINGS.min_visible_px - 0.5 and 1.0 - blocked >= SETTINGS.min_visible_share
     if large and opened_near > SETTINGS.occluded_opened and seen:
         return "occluded"
     raise InputError(
@@ -371,22 +438,41 @@ def occlusion_state(numbers: Facts, scale: float = 1.0) -> str:
 
 
 def pairwise_state(numbers: Facts, scale: float = 1.0) -> str:
-    """Who occludes whom, from ``query_hidden`` and ``reference_hidden``: the opened share of each that the other hides.
+    """Who occludes whom, from three numbers of the query and three of the reference.
+
+    ``.._opened`` is the share of the one that is hidden, opened; ``.._hidden_by_other`` the share of that where the
+    other is the first hit; ``.._covered_by_other`` the share of the one, opened, that the other would hide if there
+    were nothing else.
+
+    Args:
+        numbers: of both objects in one view.
+        scale: area of the mask over that of 640x480.
 
     Raises:
-        InputError: the numbers lie in a grey zone, or each hides a part of the other.
+        InputError: the numbers lie in a grey zone, a silhouette is too small, or each hides a part of the other.
     """
-    query, reference = float(numbers["query_hidden"]), float(numbers["reference_hidden"])
-    if max(query, reference) < SETTINGS.pairwise_neither:
+    hidden, covered = {}, {}
+    for role in ("query", "reference"):
+        silhouette = float(numbers[f"{role}_silhouette_px"])
+        if silhouette < SETTINGS.min_silhouette_px * scale:
+            raise InputError(f"silhouette of the {role} {silhouette:.0f} px: too small for a pairwise state")
+        opened, by_other = float(numbers[f"{role}_opened"]), float(numbers[f"{role}_hidden_by_other"])
+        hidden[role] = opened >= SETTINGS.pairwise_opened and by_other > SETTINGS.pairwise_most
+        covered[role] = float(numbers[f"{role}_covered_by_other"])
+    if hidden["query"] != hidden["reference"]:
+        return "query_occluded" if hidden["query"] else "reference_occluded"
+    if not hidden["query"] and max(covered.values()) < SETTINGS.pairwise_neither:
         return "neither"
-    if query >= SETTINGS.pairwise_opened and reference < SETTINGS.pairwise_opened:
-        return "query_occluded"
-    if reference >= SETTINGS.pairwise_opened and query < SETTINGS.pairwise_opened:
-        return "reference_occluded"
-    raise InputError(f"query hidden {query:.4f}, reference hidden {reference:.4f}: no pairwise state is certain")
+    raise InputError(
+        f"query covered {covered['query']:.4f}, reference covered {covered['reference']:.4f}: no pairwise state is "
+        "certain"
+    )
 
 
 def _picture_scale(facts: Facts) -> float:
     """Area of the masks, which are 640 wide, over that of 640x480."""
-    view = facts["views"][0]
-    return (640.0 * view["height"] / view["width"]) / 480.0
+    name = facts.get("binding_view")
+    views = [view for view in facts["views"] if name is None or view["name"] == name]
+    if not views:
+        raise InputError(f"binding_view is {name!r}, which facts.views does not hold")
+    return round(640.0 * views[0]["height"] / views[0]["width"]) / 480.0

@@ -242,7 +242,7 @@ def _options(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "options", "two mean the same"
     kind = facts["relation"]["kind"]
     if kind == "direction":
-        names = recompute.names_of(facts["relation"], facts["frame"])
+        names = recompute.names_of(facts["frame"])
         places = sorted(names.index(option["value"]) for option in options if option["value"] in names)
         if len(places) != 4 or any(b - a != 2 for a, b in pairwise(places)):
             yield "options", f"{[option['value'] for option in options]} are not four directions 90 degrees apart"
