@@ -6,15 +6,15 @@ what stands against another reading, is possible; the rest is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import networkx as nx
 import numpy as np
 
 from spacecast.scene.contact import SETTINGS as CONTACT
-from spacecast.scene.contact import affixing, carrying, containing, has_bottom, near
+from spacecast.scene.contact import Carrying, affixing, carrying, containing, has_bottom, near
 from spacecast.scene.support import Ground, Support
 from spacecast.scene.surface import Surface
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["contained_in", "affixed_to", "resting_on_soft_surface", "supported_by"]
 Certainty = Literal["certain", "possible"]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,38 @@ def bodies_after(
 ) -> tuple[Body, ...]:
     """The bodies of the next state: what moves is one, and what loses one of its parents is judged anew."""
     gone = frozenset(removed)
-    new = [Body.of(attachment, moved)]
-    orphans = {child for parent, child in attachment.graph.edges(gone) if child not in gone}
-    for orphan in sorted(orphans):
-        new.append(Body.of(attachment, {orphan, *nx.descendants(attachment.certain, orphan)}))
-    elsewhere = gone.union(*(body.ids for body in new))
-    kept = [*(body.without(elsewhere) for body in bodies), *(body.without(gone) for body in new)]
+    orphans = sorted({child for _, child in attachment.graph.edges(sorted(gone)) if child not in gone})
+    groups = [frozenset(moved), *(frozenset({i, *nx.descendants(attachment.certain, i)}) for i in orphans)]
+    groups = [group for group in groups if group and not any(group < other for other in groups)]
+    elsewhere = gone.union(*groups)
+    kept = [*(body.without(elsewhere) for body in bodies), *(Body.of(attachment, group) for group in groups)]
     return tuple(body for body in kept if body.ids)
+
+
+class Readings:
+    """What rules read from surfaces, kept between states for objects that stand where they stood at first."""
+
+    def __init__(self, objects: Mapping[int, SceneObject]) -> None:
+        self._at_first = objects
+        self._kept: dict[tuple[Any, ...], Any] = {}
+
+    def in_place(self, objects: Mapping[int, SceneObject]) -> frozenset[int]:
+        """Ids of the objects that are as they were at first."""
+        first = self._at_first
+        return frozenset(
+            i
+            for i, item in objects.items()
+            if i in first
+            and item.world_from_object is first[i].world_from_object
+            and item.shape is first[i].shape
+            and item.traits == first[i].traits
+        )
+
+    def value(self, key: tuple[Any, ...], work: Callable[[], Any]) -> Any:
+        """The value under a key, worked out if it is not known."""
+        if key not in self._kept:
+            self._kept[key] = work()
+        return self._kept[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +148,16 @@ class _State:
     supports: Mapping[int, Support]
     kept: Edges
     body_of: Mapping[int, int]
+    readings: Readings
+    in_place: frozenset[int]
+
+    def read(self, rule: Callable[..., Value], *ids: int) -> Value:
+        """What a rule, which is no closure, says of the surfaces of some objects."""
+        surfaces = [self.surfaces[i] for i in ids]
+        if not self.in_place.issuperset(ids):
+            return rule(*surfaces)
+        value: Value = self.readings.value((rule, *ids), lambda: rule(*surfaces))
+        return value
 
     def pairs(self, reach_m: float) -> list[tuple[int, int]]:
         """(one, other) whose boxes are within reach, both ways, sorted; not those that were moved as one."""
@@ -136,7 +172,7 @@ class _State:
 
     def is_high(self, child: int) -> bool:
         """True if it is so far above the floor that it cannot stand on one that the scan does not show."""
-        return self.ground.clearance_m(self.surfaces[child]) > SETTINGS.min_clearance_m
+        return self.read(self.ground.clearance_m, child) > SETTINGS.min_clearance_m
 
     def is_upright_and_flat(self, child: int) -> bool:
         """True for what has the form of things on walls: a screen, a board, a guitar."""
@@ -148,7 +184,11 @@ class _State:
 
 
 def derive_attachment(
-    objects: Mapping[int, SceneObject], bodies: Sequence[Body] = (), ground: Ground | None = None
+    objects: Mapping[int, SceneObject],
+    bodies: Sequence[Body] = (),
+    *,
+    ground: Ground | None = None,
+    readings: Readings | None = None,
 ) -> Attachment:
     """Attachment of a scene's state, from its geometry in world. Ids and their order do not matter.
 
@@ -156,15 +196,19 @@ def derive_attachment(
         objects: where everything is.
         bodies: what was moved as one keeps its inner edges, no more and no fewer; no object is in two.
         ground: of the structure among the objects, if it is known already.
+        readings: of another state with this ground, so that only what moved since is read again.
     """
     loose = {i: o for i, o in sorted(objects.items()) if not o.is_structure}
     surfaces = {i: o.surface_in_world for i, o in loose.items()}
     ground = ground or Ground.of([o for o in objects.values() if o.is_structure])
     bodies = [body if body.ids <= loose.keys() else body.without(body.ids - loose.keys()) for body in bodies]
-    supports = ground.supports(surfaces)
-    supports |= {i: floor for b in bodies for i, floor in b.floors.items() if supports[i].kind != "floor"}
     kept = {pair: edge for body in bodies for pair, edge in body.edges.items()}
-    state = _State(loose, surfaces, ground, supports, kept, {i: n for n, body in enumerate(bodies) for i in body.ids})
+    body_of = {i: n for n, body in enumerate(bodies) for i in body.ids}
+    readings = readings or Readings(objects)
+    supports: dict[int, Support] = {}
+    state = _State(loose, surfaces, ground, supports, kept, body_of, readings, readings.in_place(loose))
+    supports.update({i: state.read(ground.support, i) for i in loose})
+    supports.update({i: floor for b in bodies for i, floor in b.floors.items() if supports[i].kind != "floor"})
 
     edges = _borne(state)
     _break_cycles(edges, kept)
@@ -215,15 +259,26 @@ def _pairs(surfaces: Mapping[int, Surface], reach_m: float) -> list[tuple[int, i
     return [(ids[a], ids[b]) for a, b in np.argwhere(close).tolist()]
 
 
+def _carrying(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying | None]:
+    return carrying(child, parent, soft=False)
+
+
+def _carrying_softly(child: Surface, parent: Surface) -> tuple[Carrying | None, Carrying | None]:
+    return carrying(child, parent, soft=True)
+
+
+def _is_beside(child: Surface, parent: Surface) -> bool:
+    return len(near(child, parent, reach_m=SETTINGS.near_m)) > 0
+
+
 def _borne(state: _State) -> dict[tuple[int, int], Edge]:
     """What contains or carries what: candidates from every pair, then the choice among each child's parents."""
     found: dict[tuple[int, int], Edge] = dict(state.kept)
     for parent, child in state.pairs(SETTINGS.reach_m):
         if state.has("carries_nothing", parent):
             continue
-        one, other = state.surfaces[child], state.surfaces[parent]
-        inside = containing(one, other)
-        tight, loose = carrying(one, other, soft=state.has("soft", parent))
+        inside = state.read(containing, child, parent)
+        tight, loose = state.read(_carrying_softly if state.has("soft", parent) else _carrying, child, parent)
         rests = tight is not None and tight.holds
         sinks_in = rests and state.has("soft", parent)  # a pillow before the headboard lies on the bed, not in it
         if inside.holds and not sinks_in:
@@ -290,7 +345,7 @@ def _affixed(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
     for parent, child in state.pairs(SETTINGS.reach_m):
         if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
             continue
-        tight, loose = affixing(state.surfaces[child], state.surfaces[parent])
+        tight, loose = state.read(affixing, child, parent)
         if tight is not None and tight.holds:
             found[parent, child] = Edge("affixed_to", "certain", tight.score)
         elif loose is not None and loose.holds:
@@ -312,6 +367,6 @@ def _beside(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
     for parent, child in state.pairs(SETTINGS.near_m):
         if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
             continue
-        if len(near(state.surfaces[child], state.surfaces[parent], reach_m=SETTINGS.near_m)):
+        if state.read(_is_beside, child, parent):
             found[parent, child] = Edge(state.bearing(parent), "possible", 0.0)
     return found

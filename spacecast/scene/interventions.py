@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -211,8 +212,8 @@ def orbit_shifts(start_in_world: ArrayLike, center_in_world: ArrayLike, clockwis
     """
     spoke = np.asarray(start_in_world, dtype=np.float64)[:2] - np.asarray(center_in_world, dtype=np.float64)[:2]
     angles = np.asarray(clockwise_deg, dtype=np.float64).ravel().tolist()
-    turns = [Transform.from_yaw_deg(-angle, target="world", source="world").rotation[:2, :2] for angle in angles]
-    return on_grid(np.asarray(turns).reshape(-1, 2, 2) @ spoke - spoke)
+    turns = np.asarray([_turn(angle) for angle in angles]).reshape(-1, 2, 2)
+    return on_grid(turns @ spoke - spoke)
 
 
 def steps_of(intervention: Intervention) -> Iterable[Single]:
@@ -283,6 +284,12 @@ def _rotate_layout(scene: Scene, intervention: RotateLayout) -> Effect:
     turn = Transform.from_yaw_deg(-intervention.angle_deg, target="world", source="world", about=about)
     moved = tuple(i for i, item in scene.objects.items() if not item.is_structure)
     return Effect(None, moved, (), turn, np.zeros((1, 2)))
+
+
+@lru_cache(maxsize=1024)
+def _turn(clockwise_deg: float) -> Array:
+    """(2, 2) turn of the floor plan; a search asks for the same few again and again."""
+    return Transform.from_yaw_deg(-clockwise_deg, target="world", source="world").rotation[:2, :2]
 
 
 def _shift(vector_in_world: Array) -> Transform:

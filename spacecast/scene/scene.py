@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from spacecast.errors import InputError, InterventionError, SpacecastError, UnknownObjectError
 from spacecast.frames import Transform
 from spacecast.scan import NO_INSTANCE, Instance, Scan
-from spacecast.scene.attachment import Attachment, Body, bodies_after, derive_attachment
+from spacecast.scene.attachment import Attachment, Body, Readings, bodies_after, derive_attachment
 from spacecast.scene.feasibility import Hindrance, hindrances, path_is_clear, sentence
 from spacecast.scene.interventions import Effect, Intervention, Single, resolve, steps_of
 from spacecast.scene.objects import SceneObject, Shape, Support
@@ -308,7 +308,11 @@ class Scene:
 
     @cached_property
     def _attachment(self) -> Attachment:
-        return derive_attachment(self.objects, self._bodies, self._ground)
+        return derive_attachment(self.objects, self._bodies, ground=self._ground, readings=self._readings)
+
+    @cached_property
+    def _readings(self) -> Readings:
+        return Readings(self.objects) if self._scanned is None else self._scanned._readings
 
     @cached_property
     def _ground(self) -> Ground:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -87,9 +87,9 @@ class Ground:
                 walls.append((item.id, samples.points[np.abs(samples.normals[:, 2]) < SETTINGS.max_wall_up]))
         return cls(_part(floors, dimensions=2), _part(walls, dimensions=3))
 
-    def supports(self, surfaces: Mapping[int, Surface]) -> dict[int, Support]:
-        """What each object stands on, or else which wall it touches."""
-        return {i: self._floor_under(s) or self._wall_beside(s) or Support("none") for i, s in surfaces.items()}
+    def support(self, surface: Surface) -> Support:
+        """What an object stands on, or else which wall it touches."""
+        return self._floor_under(surface) or self._wall_beside(surface) or Support("none")
 
     def clearance_m(self, surface: Surface) -> float:
         """How far the lowest samples are above the middle height of the nearest floor samples; inf without a floor."""
