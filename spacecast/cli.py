@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, arg
+from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, UseAppendAction, arg
 
 from spacecast.errors import SpacecastError
 
@@ -159,24 +159,39 @@ class Ask:
     """Scene id."""
     relation: OmitSubcommandPrefixes[OmitArgPrefixes[Relation]]
     """What to ask."""
+    after: UseAppendAction[tuple[str, ...]] = ()
+    """What is done first, for example 'move desk north 1.5', 'orbit chair around table 90 clockwise', 'remove lamp',
+    'spin desk 45 clockwise' or 'turn layout 90'; several are done one after another, and it is asked after each."""
     picture: Path | None = None
-    """Write what the asked view sees (or else a map) to this PNG file."""
+    """Write what the asked view sees (or else a map) to this PNG file; with --after, before and after."""
+    map: Path | None = None
+    """Write a map to this PNG file; with --after, before and after."""
 
     def run(self) -> int:
         """Print the answer."""
-        from spacecast.report.console import print_answer
+        from spacecast.report.console import print_answer, print_change
         from spacecast.scene import Scene as SceneValue
+        from spacecast.scene.spoken import spoken
 
         scan = _open(self.root, self.scene)
         scene = SceneValue.from_scan(scan)
+        steps = [spoken(text, lambda name: scan.view(name).world_from_camera) for text in self.after]
         print_answer(scene, self.relation.answer(scan, scene))
-        if self.picture:
-            from spacecast.sight import SceneColors, map_picture, picture
+        states = [scene]
+        for step in steps:
+            states.append(states[-1].apply(step.intervention))
+            print_change(states[-2], states[-1], step.text)
+            print_answer(states[-1], self.relation.answer(scan, states[-1]))
+        if self.picture or self.map:
+            from spacecast.report.beside import before_and_after
 
-            colors = SceneColors.from_scan(scan)
             view = getattr(self.relation, "view", None)
-            pixels = picture(scene, scan.view(view), colors) if view else map_picture(scene, colors, names=True)
-            _save_picture(pixels, self.picture)
+            shown = (scene, states[-1]) if steps else (scene,)
+            caption = ", ".join(step.text for step in steps)
+            if self.picture:
+                _save_picture(before_and_after(scan, shown, caption, scan.view(view) if view else None), self.picture)
+            if self.map:
+                _save_picture(before_and_after(scan, shown, caption), self.map)
         return 0
 
 
@@ -366,7 +381,7 @@ def _command(name: str, args: list[str]) -> Any:
         near = difflib.get_close_matches(name, [*_OURS, *registry.names("spacecast.commands")], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "; see spacecast --help"
         raise SpacecastError(f"no command {name!r}{hint}")
-    return tyro.cli(kind, prog=f"spacecast {name}", args=args)
+    return tyro.cli(kind, prog=f"spacecast {name}", args=args, config=(tyro.conf.CascadeSubcommandArgs,))
 
 
 def _overview() -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 30
 """Findings that are printed; the rest is counted."""
+MAX_NAMES = 12
+"""Objects that are named in one line; the rest is counted."""
 PIPE_WIDTH = 140
 """Columns where no terminal says how wide it is."""
 
@@ -69,6 +71,19 @@ def _add_carried(tree: Tree, scene: Scene, node: int, note: str, above: set[int]
     for _, child, edge in sorted(scene.attachment.out_edges(node, data=True), key=lambda e: e[1]):
         if child not in above:  # possible edges may form a cycle
             _add_carried(branch, scene, child, f"  ({edge['kind']}, {edge['certainty']})", above | {node})
+
+
+def print_change(before: Scene, after: Scene, what: str) -> None:
+    """What was done, and which objects moved or went."""
+    poses = {i: item.world_from_object for i, item in before.objects.items()}
+    moved = [i for i, item in after.objects.items() if item.world_from_object is not poses[i]]
+    gone = [i for i in before.objects if i not in after.objects]
+    print(f"after {what}:")
+    for word, ids in (("moved", moved), ("gone", gone)):
+        names = [f"{before.objects[i].label} {i}" for i in ids[:MAX_NAMES]]
+        if names:
+            more = f" and {len(ids) - MAX_NAMES} more" if len(ids) > MAX_NAMES else ""
+            print(f"  {word}: {', '.join(names)}{more}")
 
 
 def print_answer(scene: Scene, answer: Answer) -> None:

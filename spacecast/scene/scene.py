@@ -155,7 +155,7 @@ class Scene:
         return cls(scene_id, dataset, is_aligned, objects)
 
     def resolve(self, name: int | str) -> int:
-        """The id of an object named by its id, or by a label that only one object has.
+        """The id of an object named by its id, by a label that only one object has, or by both: ``chair 12``.
 
         Raises:
             UnknownObjectError: no such id or label (the message gives the nearest), several have the label (the
@@ -177,6 +177,10 @@ class Scene:
             )
         if wanted.isdecimal():
             return self.resolve(int(wanted))
+        label, _, number = wanted.rpartition(" ")
+        item = self.objects.get(int(number)) if number.isdecimal() else None
+        if item is not None and item.label.lower() == label:
+            return item.id
         gone = self.removed_as(name)
         if gone is not None:
             raise UnknownObjectError(self._gone(gone))

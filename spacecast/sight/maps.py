@@ -64,13 +64,14 @@ class MapFrame(NamedTuple):
         return np.stack([x, y], axis=-1)
 
 
-def map_frame(scene: Scene) -> MapFrame:
-    """The map that holds all of a scene, with a margin."""
-    boxes = [item.aabb for item in scene.objects.values()]
+def map_frame(*scenes: Scene) -> MapFrame:
+    """The map that holds all of a scene, or of several states of it, with a margin."""
+    boxes = [item.aabb for scene in scenes for item in scene.objects.values()]
     ends = [np.stack([box.min, box.max])[:, :2] for box in boxes]
-    if len(scene.rest.faces):
-        used = scene.rest.vertices[np.unique(scene.rest.faces)][:, :2]
-        ends.append(np.stack([used.min(axis=0), used.max(axis=0)]).astype(np.float64))
+    for scene in scenes:
+        if len(scene.rest.faces):
+            used = scene.rest.vertices[np.unique(scene.rest.faces)][:, :2]
+            ends.append(np.stack([used.min(axis=0), used.max(axis=0)]).astype(np.float64))
     if not ends:
         return MapFrame(-1.0, 1.0, SETTINGS.px_per_m, int(2 * SETTINGS.px_per_m), int(2 * SETTINGS.px_per_m))
     low = np.min([e[0] for e in ends], axis=0) - SETTINGS.margin_m
