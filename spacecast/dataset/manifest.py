@@ -25,7 +25,10 @@ from spacecast.files import write_whole
 
 SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
-_NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in ("audit", "recompute", "remeasure", "verify"))
+_NOT_OF_A_BUILD = frozenset(
+    f"spacecast.dataset.{name}"
+    for name in ("audit", "coherence", "distractors", "plausible", "recompute", "remeasure", "shadows", "verify")
+)
 
 
 class Unmet(NamedTuple):

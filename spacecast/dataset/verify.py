@@ -23,6 +23,7 @@ from PIL import Image
 
 from spacecast.dataset import recompute
 from spacecast.dataset.audit import audit
+from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import MANIFEST, Benchmark
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
@@ -39,26 +40,8 @@ LEVELS = ("L1", "L2", "L3")
 class VerifySettings:
     """Tolerances: facts are rounded to four places; bounds are those of SEMANTICS, stated a second time."""
 
-    angle_deg: float = 0.05
-    """Between an angle in the facts and the one from rounded centres, at least 0.5 apart."""
-    ambiguity: float = 0.005
-    """The same, for the share of the way to a border."""
-    length_m: float = 1e-3
-    """Between a length in the facts and the one computed."""
-    heading: float = 1e-3
-    """Between the numbers of two unit vectors."""
     rigid: float = 1e-3
     """Largest entry of R R^T - I of a pose in the facts."""
-    min_center_distance_m: float = 0.5
-    """Centres that are closer have no certain direction; SEMANTICS 3."""
-    min_facing_m: float = 0.3
-    """Least horizontal distance of a stable facing; SEMANTICS 1."""
-    min_facing_share: float = 0.5
-    """Least horizontal share of a stable facing; SEMANTICS 1."""
-    min_pitch_from_vertical_deg: float = 20.0
-    """A camera that looks closer to straight up or down has no heading; SEMANTICS 1."""
-    max_roll_deg: float = 20.0
-    """A camera whose right axis is farther off horizontal has no heading; SEMANTICS 1."""
 
 
 SETTINGS = VerifySettings()
@@ -342,143 +325,3 @@ def _answer(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     twin = facts.get("twin")
     if twin is not None and twin["value"] != relation["before"]["value"]:
         yield "twin", f"its answer is {twin['value']!r}, before the change it is {relation['before']['value']!r}"
-
-
-def facts_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Facts that contradict one another, or that no certain answer has: (kind, detail)."""
-    for item in facts["objects"]:
-        low, high = np.array(item["aabb"]["min"], float), np.array(item["aabb"]["max"], float)
-        middle = np.array(item["center_in_world"], float)
-        if (low > high).any() or np.abs((low + high) / 2.0 - middle).max() > SETTINGS.length_m:
-            yield "facts", f"object {item['id']}: its centre is not the middle of its box"
-    if len({item["id"] for item in facts["objects"]}) < len(facts["objects"]):
-        yield "facts", "one object is there twice"
-    relation = facts["relation"]
-    yield from _intervention_problems(facts)
-    if relation["kind"] == "direction":
-        yield from _direction_problems(facts)
-    elif relation["kind"] == "distance":
-        for moment in ("before", "after"):
-            if relation.get(moment):
-                distance_m = float(relation[moment]["distance_m"])
-                margin = recompute.distance_margin_m(distance_m)
-                least = recompute.SETTINGS.min_distance_to_border_m
-                if distance_m < recompute.SETTINGS.min_distance_m - 1e-4 or margin < least - 1e-4:
-                    yield "not_certain", f"{distance_m:.3f} m is {margin:.3f} m from a border of the bins, or too near"
-    elif relation["kind"] == "attachment":
-        carried = sorted(recompute.carried_by(facts, int(relation["target"])))
-        if relation["before"].get("carried") != carried:
-            yield "answer", f"carried is {relation['before'].get('carried')}, along the edges {carried}"
-        yield from _possible_edges(facts, {int(relation["target"]), *carried})
-
-
-def _direction_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    relation, frame = facts["relation"], facts["frame"]
-    before, after = recompute.directions(facts)
-    for moment, found in (("before", before), ("after", after)):
-        stored = relation.get(moment)
-        if found is None or not stored:
-            continue
-        off = abs((float(stored["angle_deg"]) - found.angle_deg + 180.0) % 360.0 - 180.0)
-        if off > SETTINGS.angle_deg or abs(float(stored["ambiguity"]) - found.ambiguity) > SETTINGS.ambiguity:
-            yield (
-                "facts",
-                (
-                    f"relation.{moment}: angle {stored['angle_deg']}, ambiguity {stored['ambiguity']}; "
-                    f"computed again {found.angle_deg:.4f}, {found.ambiguity:.4f}"
-                ),
-            )
-        if found.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
-            yield "not_certain", f"{moment} the change: {found.value} with ambiguity {found.ambiguity:.3f}"
-    positions = recompute.centers(facts)
-    moved = recompute.apply(facts, facts["intervention"], positions) if facts.get("intervention") else positions
-    used = moved if recompute.turns_to_face(facts) else positions
-    forward = recompute.heading(facts, frame, used)
-    if np.abs(forward - np.array(frame["heading_in_world"], float)).max() > SETTINGS.heading:
-        yield "facts", f"heading_in_world is {frame['heading_in_world']}, computed again {forward.round(4).tolist()}"
-    if frame["kind"] == "camera" or facts["camera_compass"] is not None or frame.get("facing") == "camera":
-        yield from _camera_problems(recompute.binding_matrix(facts))
-    if frame["kind"] == "object":
-        faced = recompute.binding_matrix(facts)[:3, 3] if frame["facing"] == "camera" else used[frame["facing"]]
-        vector = faced - used[frame["anchor"]]
-        flat, full = float(np.hypot(vector[0], vector[1])), float(np.linalg.norm(vector))
-        if flat < SETTINGS.min_facing_m - 1e-3 or flat < SETTINGS.min_facing_share * full - 1e-3:
-            yield "not_certain", f"the facing is not stable: {flat:.2f} m apart on the floor plan, {full:.2f} m in all"
-    for place in (positions, moved) if facts.get("intervention") else (positions,):
-        ends = [place[int(relation[end])][:2] for end in ("target", "reference")]
-        if np.linalg.norm(ends[0] - ends[1]) < SETTINGS.min_center_distance_m - 1e-3:
-            yield "not_certain", f"the centres are {np.linalg.norm(ends[0] - ends[1]):.2f} m apart"
-    target, reference = int(relation["target"]), int(relation["reference"])
-    if target in recompute.carried_by(facts, reference) or reference in recompute.carried_by(facts, target):
-        yield "not_certain", "one carries the other"
-    yield from _compass_problems(facts, positions, moved, before, after)
-
-
-def _compass_problems(
-    facts: Mapping[str, Any],
-    positions: recompute.Positions,
-    moved: recompute.Positions,
-    before: recompute.Direction,
-    after: recompute.Direction | None,
-) -> Iterator[tuple[str, str]]:
-    """The stated heading of the camera, and whether it leads a reader astray."""
-    stated = facts["camera_compass"]
-    if stated is None:
-        if facts["frame"]["kind"] == "world":
-            yield "facts", "a compass question without camera_compass"
-        return
-    true = recompute.compass_of(recompute.camera_forward(recompute.binding_matrix(facts)))
-    if stated != true:
-        yield "facts", f"camera_compass is {stated!r}, the camera faces {true!r}"
-        return
-    if facts["frame"]["kind"] != "world":
-        return
-    target, reference = int(facts["relation"]["target"]), int(facts["relation"]["reference"])
-    seen = positions[target] - positions[reference]
-    readings = [("before", recompute.as_stated(facts, seen), before)]
-    if after is not None:
-        # What turns with the picture is the layout; what the text gives in compass words does not turn with it.
-        shown = moved[target] - moved[reference]
-        layout = facts["intervention"]["kind"] == "rotate_layout"
-        read = recompute.as_stated(facts, shown) if layout else recompute.as_stated(facts, seen, shown - seen)
-        readings.append(("after", read, after))
-    for moment, read, truth in readings:
-        if read.value != truth.value or read.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
-            misled = f"{read.value} (ambiguity {read.ambiguity:.2f}) if the stated heading is taken for the true one"
-            yield "not_certain", f"{moment} the change: {truth.value}, but {misled}"
-
-
-def _camera_problems(world_from_camera: np.ndarray) -> Iterator[tuple[str, str]]:
-    right, down, forward = world_from_camera[:3, :3].T
-    pitch = np.degrees(np.arccos(min(1.0, abs(float(forward[2])))))
-    roll = np.degrees(np.arcsin(min(1.0, abs(float(right[2])))))
-    if pitch <= SETTINGS.min_pitch_from_vertical_deg or roll > SETTINGS.max_roll_deg or down[2] > 0:
-        yield "not_certain", f"the camera has no heading: {pitch:.0f} degrees from the vertical, rolled by {roll:.0f}"
-
-
-def _intervention_problems(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    intervention = facts.get("intervention")
-    if intervention is None:
-        if facts["relation"].get("after") is not None:
-            yield "facts", "there is an answer after a change, and no change"
-        return
-    positions = recompute.centers(facts)
-    steps = intervention["steps"] if intervention["kind"] == "sequence" else [intervention]
-    for step in steps:
-        if "object" in step:
-            subtree = {int(step["object"]), *recompute.carried_by(facts, int(step["object"]))}
-            stored = step.get("removed" if step["kind"] == "remove" else "moved")
-            if stored is None or set(stored) != subtree:
-                yield "facts", f"the intervention takes {stored}, along the edges {sorted(subtree)}"
-            yield from _possible_edges(facts, subtree)
-        if step["kind"] == "move":
-            vector = recompute.move_vector(facts, step, positions)
-            if np.abs(vector - np.array(step["vector_in_world"], float)).max() > SETTINGS.length_m:
-                yield "facts", f"vector_in_world is {step['vector_in_world']}, in words {vector.round(4).tolist()}"
-        positions = recompute.apply(facts, step, positions)
-
-
-def _possible_edges(facts: Mapping[str, Any], subtree: set[int]) -> Iterator[tuple[str, str]]:
-    for edge in facts["attachment"]:
-        if edge["certainty"] != "certain" and (edge["parent"] in subtree) != (edge["child"] in subtree):
-            yield "not_certain", f"a possible edge joins {edge['parent']} and {edge['child']}, of which one moves"
