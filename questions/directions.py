@@ -26,7 +26,7 @@ from spacecast.dataset.types import Choice, Draft, Refusal, Tag
 from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, SECTORS, Heading, facing_heading, sector_of, world_heading
 from spacecast.relations import Answer, direction
-from spacecast.scene import SceneObject
+from spacecast.scene import Scene, SceneObject
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def direction_choices(value: str, names: Sequence[str], wrong_frames: Iterable[s
     return choices_of(names[index % SETTINGS.apart :: SETTINGS.apart], value, tag)
 
 
-def sector_in(heading: Heading, context: SceneContext, target: int, reference: int, names: Sequence[str]) -> str:
+def sector_in(heading: Heading, scene: Scene, target: int, reference: int, names: Sequence[str]) -> str:
     """The sector of a target from a reference in a heading's forward, certain or not."""
-    objects = context.scene.objects
+    objects = scene.objects
     vector = objects[target].center_in_world - objects[reference].center_in_world
     return sector_of(heading.angle_deg_of(vector), names).value
 
@@ -122,11 +122,18 @@ class Found(NamedTuple):
     heading: Heading
     answer: Answer
 
+    @property
+    def ids(self) -> tuple[int, int]:
+        """The two that the text names."""
+        return self.target, self.reference
+
 
 class PairDirection(BuiltType):
     """Target from reference, in a frame that the camera of the picture gives: its own, or the compass as stated."""
 
     frame: Literal["camera", "world"]
+    names: tuple[str, ...]
+    """The eight words of the frame, clockwise from forward."""
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """One draft for each that is found."""
@@ -146,7 +153,7 @@ class PairDirection(BuiltType):
                 for name in views:
                     found = self._found(context, target, reference, name)
                     if isinstance(found, Found):
-                        key = (*self._stated(found.heading).values(), found.answer.value)
+                        key = (*self.stated(found.heading).values(), found.answer.value)
                         groups.setdefault(key, []).append(found)
                     else:
                         yield from found
@@ -166,7 +173,7 @@ class PairDirection(BuiltType):
         return Found(target, reference, name, heading, answer)
 
     def _draft(self, context: SceneContext, found: Found) -> Draft:
-        views, stated = single(found.view), self._stated(found.heading)
+        views, stated = single(found.view), self.stated(found.heading)
         target, reference = found.target, found.reference
         frame = found.heading if self.frame == "camera" else world_heading()
         return Draft(
@@ -182,26 +189,27 @@ class PairDirection(BuiltType):
                 camera_compass=stated.get("camera_compass"),
                 frame=frame_facts(frame),
             ),
-            choices=direction_choices(found.answer.value, frame.names, self._elsewhere(context, found)),
+            choices=direction_choices(found.answer.value, frame.names, self.elsewhere(context, context.scene, found)),
             words={**words_of(context, {"target": target, "reference": reference}), **self._said(stated)},
             stated=stated,
             balance=found.answer.value,
             likeness="-".join(map(str, sorted((target, reference)))),
         )
 
-    def _stated(self, heading: Heading) -> dict[str, str]:
+    def stated(self, heading: Heading) -> dict[str, str]:
+        """What the text states of the camera."""
         return {}
 
     def _said(self, stated: Mapping[str, str]) -> dict[str, str]:
         return {"heading": stated["camera_compass"]} if stated else {}
 
-    def _elsewhere(self, context: SceneContext, found: Found) -> list[str]:
-        """The answer with north taken for front, and as seen by one who stands at the reference facing the camera."""
-        answers = [sector_in(world_heading(), context, found.target, found.reference, SECTORS)]
+    def elsewhere(self, context: SceneContext, scene: Scene, found: Found) -> list[str]:
+        """The answer in a state of the scene: with north taken for front, and to one who faces the camera."""
+        answers = [sector_in(world_heading(), scene, found.target, found.reference, SECTORS)]
         camera_in_world = context.view(found.view).world_from_camera.translation
-        facing = facing_or_none(context.scene.objects[found.reference].center_in_world, camera_in_world)
+        facing = facing_or_none(scene.objects[found.reference].center_in_world, camera_in_world)
         if facing is not None:
-            answers.append(sector_in(facing, context, found.target, found.reference, SECTORS))
+            answers.append(sector_in(facing, scene, found.target, found.reference, SECTORS))
         return answers
 
 
@@ -210,6 +218,7 @@ class CameraDirection(PairDirection):
 
     code = "direction_agent"
     frame = "camera"
+    names = SECTORS
 
 
 class WorldDirection(PairDirection):
@@ -218,13 +227,15 @@ class WorldDirection(PairDirection):
     code = "direction_allocentric"
     needs_north = True
     frame = "world"
+    names = COMPASS
 
-    def _stated(self, heading: Heading) -> dict[str, str]:
+    def stated(self, heading: Heading) -> dict[str, str]:
+        """The camera's heading by the compass."""
         return {"camera_compass": sector_of(heading.compass_deg, COMPASS).value}
 
-    def _elsewhere(self, context: SceneContext, found: Found) -> list[str]:
-        """The answer with the top of the picture taken for north."""
-        return [sector_in(found.heading, context, found.target, found.reference, COMPASS)]
+    def elsewhere(self, context: SceneContext, scene: Scene, found: Found) -> list[str]:
+        """The answer in a state of the scene, with the top of the picture taken for north."""
+        return [sector_in(found.heading, scene, found.target, found.reference, COMPASS)]
 
 
 class Faced(NamedTuple):
@@ -240,6 +251,11 @@ class Faced(NamedTuple):
     def ids(self) -> tuple[int, int, int]:
         """The three that the text names."""
         return self.anchor, self.facing, self.target
+
+    @property
+    def reference(self) -> int:
+        """Where the direction is counted from."""
+        return self.anchor
 
 
 class FacedDirection(BuiltType):
@@ -301,7 +317,7 @@ class ObjectDirection(FacedDirection):
                 frame=frame_facts(heading, anchor, facing),
             ),
             choices=direction_choices(
-                answer.value, SECTORS, [sector_in(h, context, target, anchor, SECTORS) for h in others]
+                answer.value, SECTORS, [sector_in(h, context.scene, target, anchor, SECTORS) for h in others]
             ),
             words=words_of(context, {"target": target, "anchor": anchor, "facing": facing}),
             stated={},

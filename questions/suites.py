@@ -6,6 +6,7 @@ from questions.attachments import AttachmentChain
 from questions.directions import CameraDirection, ObjectDirection, WorldDirection
 from questions.distances import Distance
 from questions.kinds import PUBLISHED
+from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
 from questions.occlusions import Occlusion
 from questions.wording import word
 from spacecast.dataset.types import MaxShare, MaxUnchanged, QuestionType, Quota, Suite
@@ -17,6 +18,9 @@ TYPES: tuple[QuestionType, ...] = (
     Distance(),
     Occlusion(),
     AttachmentChain(),
+    RotatedCameraDirection(),
+    RotatedObjectDirection(),
+    RotatedWorldDirection(),
 )
 """The types that are built, in the published order."""
 

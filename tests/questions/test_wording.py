@@ -77,7 +77,7 @@ def test_ids_of_templates_are_unique_and_texts_differ(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_tables_have_the_same_types_values_and_options(language: str) -> None:
     raw = tomllib.loads(files("questions.wording").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
-    assert set(raw) == {"values", *CODES}
+    assert {"values", *CODES} <= set(raw) <= {"values", *KIND_BY_CODE}
     assert set(raw["values"]) == set(table("en")["values"])
     for code in CODES:
         assert set(raw[code].get("options", {})) == set(table("en")[code].get("options", {}))
@@ -173,8 +173,13 @@ def test_the_suite_has_the_published_types_and_counts() -> None:
         ("L1", "Distance", "distance", "distance", 4, False),
         ("L1", "Occlusion", "occlusion", "occlusion", 3, False),
         ("L1", "Attachment", "attachment_chain", "attachment", 3, True),
+        ("L3", "Rotate Camera Direction", "coordinate_rotation_agent", "direction", 4, False),
+        ("L3", "Rotate Object Direction", "coordinate_rotation_object_centric", "direction", 4, False),
+        ("L3", "Rotate World Direction", "coordinate_rotation_allocentric", "direction", 4, False),
     ]
-    assert [q.questions for q in SPACECAST.quotas] == [264, 251, 263, 272, 221, 97]
-    assert [t.needs_north for t in TYPES] == [False, False, True, False, False, False]
-    chance = [1 / 4] * 4 + [1 / 3, 1 / 7]
-    assert sum(chance) / 6 == pytest.approx(0.246, abs=5e-4)
+    assert {q.type_code: q.questions for q in SPACECAST.quotas} == {
+        k.code: k.questions for k in PUBLISHED if k.code in CODES
+    }
+    assert {t.code for t in TYPES if t.needs_north} == {c for c in CODES if c.endswith("_allocentric")}
+    level_one = [1 / 7 if t.multi_select else 1 / t.option_count for t in TYPES if t.level == "L1"]
+    assert sum(level_one) / 6 == pytest.approx(0.246, abs=5e-4)
