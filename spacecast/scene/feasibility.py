@@ -45,6 +45,8 @@ class FeasibilitySettings:
     """Share of the plan that may end outside the room, unless more was outside before."""
     way_step_m: float = 0.02
     """Steps in which a way is followed (own)."""
+    max_said: int = 4
+    """Hindrances that an error names; the rest is counted (own)."""
     spin_step_deg: float = 5.0
     """Steps in which a turn on the spot is followed (own)."""
 
@@ -245,7 +247,9 @@ def sentence(scene: Scene, intervention: Single, found: Sequence[Hindrance]) -> 
     """One line for a person: ``desk cannot move 3.0 m north: it would end outside its room (wall at 1.2 m)``."""
     root = getattr(intervention, "object", None)
     label = "the layout" if root is None else called(scene, scene.resolve(root))
-    return f"{label} cannot {describe(scene, intervention)}: {'; '.join(h.detail for h in found)}"
+    said = [hindrance.detail for hindrance in found[: SETTINGS.max_said]]
+    more = [f"and {len(found) - len(said)} more"] if len(found) > len(said) else []
+    return f"{label} cannot {describe(scene, intervention)}: {'; '.join(said + more)}"
 
 
 class _Plans:
