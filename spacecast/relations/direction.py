@@ -183,14 +183,24 @@ def headings_of(
     return _facing(anchor, _faced_centers(scene, anchor, facing, view))
 
 
-def direction_in(scene: Scene, target: int | str, *, reference: int | str, headings: Headings) -> Answer:
+def direction_in(
+    scene: Scene, target: int | str, *, reference: int | str, headings: Headings, attachment_of: Scene | None = None
+) -> Answer:
     """As :func:`direction`, in headings that are given: for headings frozen before a change.
+
+    Args:
+        scene: where the objects are.
+        target: id or unique label.
+        reference: id or unique label.
+        headings: of :func:`headings_of`.
+        attachment_of: the state whose attachment counts, None for that of ``scene``: a search that knows that a change
+            joins nothing need not derive it again.
 
     Raises:
         RelationError: an object and itself.
         UnknownObjectError: no such object, or several of that label.
     """
-    pair = _pair(scene, target, reference)
+    pair = _pair(scene, target, reference, attachment_of)
     margins = {"center_distance_m": pair.distance_m, "box_gap_m": pair.gap_m}
     reasons = [*headings.reasons, *pair.reasons]
 
@@ -292,20 +302,22 @@ class _Pair(NamedTuple):
 _pairs: WeakKeyDictionary[Scene, dict[tuple[int, int], _Pair]] = WeakKeyDictionary()
 
 
-def _pair(scene: Scene, target: int | str, reference: int | str) -> _Pair:
+def _pair(scene: Scene, target: int | str, reference: int | str, attachment_of: Scene | None = None) -> _Pair:
     ids = scene.resolve(target), scene.resolve(reference)
+    if attachment_of is not None:
+        return _pair_of(attachment_of, scene.objects[ids[0]], scene.objects[ids[1]])
     known = _pairs.setdefault(scene, {})
     if ids not in known:
         known[ids] = _pair_of(scene, scene.objects[ids[0]], scene.objects[ids[1]])
     return known[ids]
 
 
-def _pair_of(scene: Scene, one: SceneObject, other: SceneObject) -> _Pair:
+def _pair_of(attachment_of: Scene, one: SceneObject, other: SceneObject) -> _Pair:
     if one.id == other.id:
         raise RelationError(f"{one.label} ({one.id}) has no direction from itself")
     vectors = (one.centers_in_world - other.centers_in_world)[:, :2]
     distance_m, gap_m = float(np.linalg.norm(vectors[0])), one.aabb.gap_m(other.aabb)
-    reasons = _too_near(scene, one, other, distance_m, gap_m)
+    reasons = _too_near(attachment_of, one, other, distance_m, gap_m)
     return _Pair(tuple((float(x), float(y)) for x, y in vectors), distance_m, gap_m, tuple(reasons))
 
 
@@ -342,7 +354,7 @@ def _facing(anchor: SceneObject, faced_centers: Sequence[Array] | Array) -> Head
     return Headings("object", (headings[0], headings[1], headings[2]), () if stable else ("unstable_facing",))
 
 
-def _too_near(scene: Scene, one: SceneObject, other: SceneObject, distance_m: float, gap_m: float) -> list[str]:
+def _too_near(attachment_of: Scene, one: SceneObject, other: SceneObject, distance_m: float, gap_m: float) -> list[str]:
     reasons = []
     if distance_m < SETTINGS.min_center_distance_m:
         reasons.append("centers_close")
@@ -350,7 +362,7 @@ def _too_near(scene: Scene, one: SceneObject, other: SceneObject, distance_m: fl
         reasons.append("boxes_touch")
     if footprints_overlap_m2(one.footprint, other.footprint) > SETTINGS.overlap_m2:
         reasons.append("footprints_overlap")
-    if (one.id, other.id) in attached_pairs(scene):
+    if (one.id, other.id) in attached_pairs(attachment_of):
         reasons.append("attached")
     return reasons
 
