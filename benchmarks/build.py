@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from spacecast.dataset.balance import Feature, TypeRules
 from spacecast.dataset.chance import generator
 from spacecast.dataset.rows import row_of
-from spacecast.dataset.selection import Feature, TypeRules, orders_of, select
+from spacecast.dataset.selection import orders_of, select
 from spacecast.dataset.shards import Question, write_shards
 from spacecast.dataset.types import Candidate, Choice, Draft, ViewUse
 from spacecast.frames import COMPASS

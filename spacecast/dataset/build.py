@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spacecast.dataset.balance import Feature, TypeRules
 from spacecast.dataset.card import card_of
 from spacecast.dataset.evidence import write_evidence
 from spacecast.dataset.manifest import Unmet, manifest_of, versions_of, write_rejections
@@ -20,7 +21,7 @@ from spacecast.dataset.pool import run
 from spacecast.dataset.reader import MANIFEST
 from spacecast.dataset.release import WORK, prepare, publish, staging
 from spacecast.dataset.rows import Row, row_of
-from spacecast.dataset.selection import Feature, TypeRules, orders_of, select, shares_of
+from spacecast.dataset.selection import orders_of, select, shares_of
 from spacecast.dataset.settings import REGISTERED, BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
 from spacecast.dataset.shards import Question, Shard, write_shards
@@ -40,6 +41,7 @@ from spacecast.dataset.tasks import (
     worker_died,
 )
 from spacecast.dataset.tasks import SETTINGS as TASK_SETTINGS
+from spacecast.dataset.twins import twins_of
 from spacecast.dataset.types import QuestionType, Suite
 from spacecast.dataset.words import candidate_from
 from spacecast.errors import InputError, SpacecastError
@@ -208,14 +210,18 @@ class _Build:
 
     def _rules(self, kind: QuestionType) -> TypeRules:
         shares = tuple((rule.answer, rule.share) for rule in self.suite.max_shares if rule.type_code == kind.code)
-        return TypeRules(kind.code, kind.option_count, kind.multi_select, shares)
+        unchanged = self.suite.unchanged_share(kind.code)
+        return TypeRules(kind.code, kind.option_count, kind.multi_select, shares, unchanged)
 
     def _select(self, folders: Mapping[str, Folder]) -> dict[str, _Choice]:
-        """By type code; one type's candidates are in memory at a time."""
+        """By type code, level 1 first; one type's candidates are in memory at a time."""
         quotas, choices = self._quotas(), {}
-        for done, kind in enumerate(self.suite.types, start=1):
+        asked_before: frozenset[str] = frozenset()
+        for done, kind in enumerate(sorted(self.suite.types, key=lambda kind: kind.level != "L1"), start=1):
             features = {f.uid: f for key in folders for f in features_of(self._file(key), kind.code)}
-            selection = select(list(features.values()), quotas[kind.code], self._rules(kind))
+            selection = select(list(features.values()), quotas[kind.code], self._rules(kind), asked_before)
+            if kind.level == "L1":
+                asked_before |= {features[uid].relation for uid in selection.chosen}
             left_out: dict[str, dict[str, list[str]]] = {}
             for uid, reason in selection.refused.items():
                 left_out.setdefault(features[uid].scene, {}).setdefault(reason, []).append(uid)
@@ -235,10 +241,12 @@ class _Build:
         questions = []
         for key, codes in sorted(by_scene.items()):
             records = records_of(self._file(key), set(codes))
+            candidates = {uid: candidate_from(records[uid]) for uid in sorted(codes)}
+            twins = twins_of(candidates.values())
             for uid, code in sorted(codes.items(), key=lambda pair: (self.order_of_types[pair[1]], pair[0])):
-                candidate = candidate_from(records[uid])
-                row = row_of(candidate, kinds[code], orders[uid], wording_version=self.suite.wording_version)
-                questions.append(Question(row, candidate))
+                kind, version = kinds[code], self.suite.wording_version
+                row = row_of(candidates[uid], kind, orders[uid], wording_version=version, twin=twins.get(uid))
+                questions.append(Question(row, candidates[uid]))
         return questions
 
     def _pictures(

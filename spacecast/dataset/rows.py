@@ -185,7 +185,9 @@ def relation_unchanged(facts: Mapping[str, Any]) -> bool | None:
     return bool(relation["before"]["value"] == relation["after"]["value"])
 
 
-def row_of(candidate: Candidate, kind: QuestionType, order: Sequence[int], *, wording_version: int) -> Row:
+def row_of(
+    candidate: Candidate, kind: QuestionType, order: Sequence[int], *, wording_version: int, twin: str | None = None
+) -> Row:
     """The row of a candidate whose options are shown in an order.
 
     Args:
@@ -194,6 +196,7 @@ def row_of(candidate: Candidate, kind: QuestionType, order: Sequence[int], *, wo
         order: permutation; the option shown at position i is ``candidate.draft.choices[order[i]]``. Options, gold
             letters and tags are permuted in this one step.
         wording_version: goes into ``facts.wording``.
+        twin: uid of the question that asks for the relation before the change, if it is asked.
     """
     draft = candidate.draft
     if sorted(order) != list(range(len(draft.choices))):
@@ -204,6 +207,8 @@ def row_of(candidate: Candidate, kind: QuestionType, order: Sequence[int], *, wo
     facts = dict(draft.facts)
     facts["schema"] = FACTS_SCHEMA
     facts["wording"] = {"id": candidate.wording_id, "language": candidate.language, "version": wording_version}
+    if facts.get("twin") is not None:
+        facts["twin"] = {**facts["twin"], "question_uid": twin}
     facts["options"] = [{"text": text, "value": choice.value, "tag": choice.tag} for text, choice in shown]
     names_by_role: dict[str, list[str]] = {"image": [], "main_a": [], "bridge": [], "main_b": []}
     for view in draft.views:

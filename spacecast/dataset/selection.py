@@ -1,14 +1,15 @@
 """Which candidates become questions: one choice over all of them, type by type.
 
-The choice minimises, in this order: how unequally answers are right (in the whole type, and for each value that the
-text states), how many questions of lower preference are taken, how unevenly scenes, views and stated values are used.
-It is greedy and then swapped until no swap helps or the steps are used up. All costs are whole numbers and ties go to
-the candidate whose drawn rank is smaller, so neither the order of input nor the machine makes a difference.
+The choice minimises, in this order: how unequally answers are right (in the whole type, for each value that the text
+states, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many questions of lower preference are
+taken, how unevenly scenes, views and stated values are used. Bounds of inequality are never broken: fewer questions
+are chosen instead. The choice is greedy and then swapped until no swap helps or the steps are used up. All costs are
+whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of input nor the machine
+makes a difference.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +17,16 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spacecast.dataset.chance import generator
+from spacecast.dataset.balance import Balance, Feature, Flags, Ints, TypeRules, answer_of, numbered
+from spacecast.dataset.chance import generator, number
 
-Ints = NDArray[np.int64]
 _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class SelectionSettings:
-    """Caps, and what outweighs what; SEMANTICS section 6, 'Options'; caps and weights are ours."""
+    """Caps, and what outweighs what (own)."""
 
     max_per_scene: int = 12
     """Questions of one type from one scene."""
@@ -34,18 +34,18 @@ class SelectionSettings:
     """Questions of one type that show one picture as a main picture."""
     max_alike: int = 1
     """Questions of one type about the same objects (``Draft.likeness``)."""
-    balance_slack: float = 1.05
-    """No answer is right more often than ceil(slack * n / k) + 1 times of n questions with k answers."""
     balance_weight: int = 1024
-    """Cost of one answer beyond the equal share, in the type or for a stated value."""
+    """Cost of one answer beyond the equal share in one table."""
     preference_weight: int = 256
     """Cost of a step of ``Draft.preference``."""
+    twin_weight: int = 64
+    """What it is worth that the same is asked before the change."""
     scene_weight: int = 8
     """Cost, times (2 n + 1), of one more question from a scene that has n."""
+    stated_weight: int = 2
+    """The same for a value that the text states, and for how many objects go along."""
     view_weight: int = 1
     """The same for a picture."""
-    stated_weight: int = 1
-    """The same for a value that the text states."""
     max_swap_passes: int = 8
     """Times that every chosen question is compared with all others."""
     max_repair_steps: int = 512
@@ -53,33 +53,6 @@ class SelectionSettings:
 
 
 SETTINGS = SelectionSettings()
-
-
-class Feature(NamedTuple):
-    """What selection knows of a candidate."""
-
-    uid: str
-    scene: str
-    likeness: str
-    views: tuple[str, ...]
-    """Main pictures."""
-    balance: str
-    right: tuple[int, ...]
-    """Positions of the right choices in canonical order."""
-    stated: tuple[tuple[str, str], ...]
-    preference: int
-    rank: int
-    """Drawn from the uid; ties go to the smaller."""
-
-
-class TypeRules(NamedTuple):
-    """What selection knows of a type."""
-
-    code: str
-    option_count: int
-    multi_select: bool
-    max_share: tuple[tuple[str, float], ...] = ()
-    """Largest share of questions with an answer, where a type has such a rule."""
 
 
 class Selection(NamedTuple):
@@ -105,26 +78,24 @@ def shares_of(total: int, weights: Mapping[str, int]) -> dict[str, int]:
 
 def rank_of(seed: int, uid: str) -> int:
     """The place of a candidate among equals, drawn from its uid."""
-    return int(generator(seed, "selection", uid).integers(2**62))
+    return number(seed, "selection", uid)
 
 
-def largest_count(questions: int, kinds: int, slack: float = SETTINGS.balance_slack) -> int:
-    """How often one of ``kinds`` equal answers may be right in ``questions``: ceil(slack n / k) + 1."""
-    return math.ceil(round(slack * questions / kinds, 9)) + 1
-
-
-def select(features: Sequence[Feature], quota: int, rules: TypeRules) -> Selection:
+def select(
+    features: Sequence[Feature], quota: int, rules: TypeRules, asked_before: frozenset[str] = frozenset()
+) -> Selection:
     """At most ``quota`` of a type's candidates, balanced; see the module's head.
 
     Args:
         features: all candidates of the type, in any order.
         quota: how many are wanted; fewer are chosen where caps and balance allow no more.
         rules: of the type.
+        asked_before: relations (``Feature.relation``) that chosen questions of level 1 ask for.
     """
     ordered = sorted(features, key=lambda feature: (feature.rank, feature.uid))
     if not ordered:
         return Selection((), {})
-    state = _State(ordered, rules)
+    state = _State(ordered, rules, asked_before)
     _fill(state, quota)
     steps = SETTINGS.max_repair_steps
     while steps and state.size < min(quota, state.room):
@@ -133,6 +104,7 @@ def select(features: Sequence[Feature], quota: int, rules: TypeRules) -> Selecti
     for _ in range(SETTINGS.max_swap_passes):
         if not _swap(state):
             break
+        _fill(state, quota)
     chosen = tuple(sorted(ordered[i].uid for i in state.chosen()))
     full = state.size >= quota
     refused = {ordered[i].uid: "quota_met" if full else state.why_not(i) for i in state.others()}
@@ -142,31 +114,22 @@ def select(features: Sequence[Feature], quota: int, rules: TypeRules) -> Selecti
 class _State:
     """Counts of what is chosen, as arrays over all candidates of a type."""
 
-    def __init__(self, features: Sequence[Feature], rules: TypeRules) -> None:
-        self.answers = sorted({_answer(feature, rules) for feature in features})
-        self._answer = _numbered(self.answers, [_answer(feature, rules) for feature in features])
-        weights = [_sets_of(answer, rules) for answer in self.answers]
-        self._sets: Ints = np.array(weights, dtype=np.int64)
-        """Of each answer: how many equally frequent kinds it stands for (letter sets of its size; else 1)."""
-        self._all_sets = int(self._sets.sum())
-        self._limits = [dict(rules.max_share).get(answer, 1.0) for answer in self.answers]
-        self._scene = _numbered_any([feature.scene for feature in features])
-        self._alike = _numbered_any([f"{feature.scene}\x1f{feature.likeness}" for feature in features])
-        views = [[f"{feature.scene}\x1f{view}" for view in feature.views] for feature in features]
-        self._views = _padded(views)
-        self._groups = _stated_groups(features)
-        self._preference: Ints = np.array([feature.preference for feature in features], dtype=np.int64)
+    def __init__(self, features: Sequence[Feature], rules: TypeRules, asked_before: frozenset[str]) -> None:
+        self._balance = Balance(features, rules)
+        self._scene = numbered([feature.scene for feature in features])
+        self._alike = numbered([f"{feature.scene}\x1f{feature.likeness}" for feature in features])
+        self._views = _padded([[f"{feature.scene}\x1f{view}" for view in feature.views] for feature in features])
+        has_twin = np.array([feature.relation in asked_before for feature in features], dtype=np.int64)
+        preference = np.array([feature.preference for feature in features], dtype=np.int64)
+        self._own = SETTINGS.preference_weight * preference - SETTINGS.twin_weight * has_twin
         pairs = np.unique(np.stack([self._scene, self._alike], axis=1), axis=0)
         self.room = int(np.minimum(np.bincount(pairs[:, 0]) * SETTINGS.max_alike, SETTINGS.max_per_scene).sum())
         """No more than this can be chosen, whatever balance allows."""
         self.is_chosen = np.zeros(len(features), dtype=bool)
         self.size = 0
-        self._answer_count = np.zeros(len(self.answers), dtype=np.int64)
         self._scene_count = np.zeros(self._scene.max() + 1, dtype=np.int64)
         self._alike_count = np.zeros(self._alike.max() + 1, dtype=np.int64)
         self._view_count = np.zeros(self._views.max() + 1, dtype=np.int64)
-        self._group_count = [np.zeros(group.max() + 1, dtype=np.int64) for group in self._groups]
-        self._cell_count = [np.zeros((group.max() + 1, len(self.answers)), dtype=np.int64) for group in self._groups]
 
     def chosen(self) -> list[int]:
         return [int(i) for i in np.flatnonzero(self.is_chosen)]
@@ -176,25 +139,16 @@ class _State:
 
     def put(self, i: int, step: int = 1) -> None:
         """Choose a candidate, or with ``step=-1`` give it back."""
-        answer = self._answer[i]
         self.is_chosen[i] = step > 0
         self.size += step
-        self._answer_count[answer] += step
+        self._balance.put(int(self._balance.signature[i]), step)
         self._scene_count[self._scene[i]] += step
         self._alike_count[self._alike[i]] += step
         for view in self._views[i]:
             if view > 0:  # 0 pads
                 self._view_count[view] += step
-        for group, count, cells in zip(self._groups, self._group_count, self._cell_count, strict=True):
-            count[group[i]] += step
-            cells[group[i], answer] += step
 
-    def _full_answers(self) -> NDArray[np.bool_]:
-        each = largest_count(self.size + 1, self._all_sets)
-        shares = np.array([math.floor(round(limit * (self.size + 1), 9)) for limit in self._limits], dtype=np.int64)
-        return np.asarray(self._answer_count + 1 > np.minimum(each * self._sets, shares))
-
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Flags:
         """Which candidates may be chosen next."""
         full_views = self._view_count >= SETTINGS.max_per_view
         return (
@@ -202,7 +156,7 @@ class _State:
             & (self._alike_count < SETTINGS.max_alike)[self._alike]
             & (self._scene_count < SETTINGS.max_per_scene)[self._scene]
             & ~full_views[self._views].any(axis=1)
-            & ~self._full_answers()[self._answer]
+            & ~self._balance.is_full()[self._balance.signature]
         )
 
     def why_not(self, i: int) -> str:
@@ -217,23 +171,12 @@ class _State:
 
     def costs(self) -> Ints:
         """What choosing each candidate next would cost."""
-        # Growth of the sum of squares over equal kinds, less the least that it could grow: 0 while kinds differ by one.
-        per_answer = self._answer_count // self._sets - self.size // self._all_sets
-        balance = per_answer[self._answer]
-        for group, count, cells in zip(self._groups, self._group_count, self._cell_count, strict=True):
-            table = cells // self._sets - (count // self._all_sets)[:, None]
-            balance = balance + table[group, self._answer]
-        stated = np.zeros_like(self._answer)
-        for group, count in zip(self._groups, self._group_count, strict=True):
-            stated += (2 * count + 1)[group]
-        scene = (2 * self._scene_count + 1)[self._scene]
-        view = (2 * self._view_count + 1)[self._views].sum(axis=1)
+        shared = SETTINGS.balance_weight * self._balance.inequality()
+        shared += SETTINGS.stated_weight * self._balance.unevenness()
+        scene = SETTINGS.scene_weight * (2 * self._scene_count + 1)
+        view = SETTINGS.view_weight * (2 * self._view_count + 1)
         return np.asarray(
-            SETTINGS.balance_weight * balance
-            + SETTINGS.preference_weight * self._preference
-            + SETTINGS.scene_weight * scene
-            + SETTINGS.view_weight * view
-            + SETTINGS.stated_weight * stated
+            shared[self._balance.signature] + self._own + scene[self._scene] + view[self._views].sum(axis=1)
         )
 
     def cheapest(self) -> int | None:
@@ -290,23 +233,6 @@ def _swap(state: _State) -> bool:
     return changed
 
 
-def _answer(feature: Feature, rules: TypeRules) -> str:
-    return str(len(feature.right)) if rules.multi_select else feature.balance
-
-
-def _sets_of(answer: str, rules: TypeRules) -> int:
-    return math.comb(rules.option_count, int(answer)) if rules.multi_select else 1
-
-
-def _numbered(known: Sequence[str], values: Sequence[str]) -> Ints:
-    number = {value: i for i, value in enumerate(known)}
-    return np.array([number[value] for value in values], dtype=np.int64)
-
-
-def _numbered_any(values: Sequence[str]) -> Ints:
-    return _numbered(sorted(set(values)), values)
-
-
 def _padded(lists: Sequence[Sequence[str]]) -> Ints:
     """One row of numbers per list, from 1, padded with 0."""
     number = {value: i for i, value in enumerate(sorted({value for row in lists for value in row}), start=1)}
@@ -316,12 +242,6 @@ def _padded(lists: Sequence[Sequence[str]]) -> Ints:
     return table
 
 
-def _stated_groups(features: Sequence[Feature]) -> list[Ints]:
-    """For every key that some text states: the number of each candidate's value (or of stating none)."""
-    keys = sorted({key for feature in features for key, _ in feature.stated})
-    return [_numbered_any([dict(feature.stated).get(key, "") for feature in features]) for key in keys]
-
-
 def orders_of(features: Sequence[Feature], rules: TypeRules, seed: int) -> dict[str, tuple[int, ...]]:
     """The order in which each chosen question shows its options: uid -> permutation of its choices.
 
@@ -329,7 +249,7 @@ def orders_of(features: Sequence[Feature], rules: TypeRules, seed: int) -> dict[
     each answer; which option stands at the other letters is drawn from the question's own generator.
     """
     draw = generator(seed, "letters", rules.code)
-    ordered = sorted(features, key=lambda feature: (_answer(feature, rules), feature.rank, feature.uid))
+    ordered = sorted(features, key=lambda feature: (answer_of(feature, rules), feature.rank, feature.uid))
     turns: dict[int, list[tuple[int, ...]]] = {}
     next_turn: Counter[int] = Counter()
     orders = {}

@@ -10,7 +10,7 @@ import io
 import json
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from spacecast.dataset.rows import plain
-from spacecast.dataset.selection import Feature, rank_of
+from spacecast.dataset.balance import Feature
+from spacecast.dataset.chance import number
+from spacecast.dataset.rows import plain, relation_unchanged
+from spacecast.dataset.selection import rank_of
 from spacecast.dataset.settings import BuildSettings, Folder, Sources, digest_of
+from spacecast.dataset.thinning import in_turns
+from spacecast.dataset.twins import relation_key
 from spacecast.dataset.types import Candidate, Draft, Language, QuestionType, Refusal, Suite
 from spacecast.dataset.words import record_of, worded
 from spacecast.errors import InputError, SpacecastError
@@ -156,25 +160,20 @@ def _find(task: SceneTask) -> None:
     tally = _Tally()
     for refusal in (*getattr(context, "view_refusals", ()), *getattr(context, "object_refusals", ())):
         tally.add(EVERY_TYPE, refusal)
-    kept: list[_Found] = []
+    kept: dict[str, list[_Found]] = {}
     found: dict[str, int] = {}
     for kind in suite.types:
-        candidates = []
-        for outcome in _candidates(kind, suite, scan, context, task.settings):
-            if isinstance(outcome, Refusal):
-                tally.add(kind.code, outcome)
-            else:
-                candidates.append(outcome)
-        found[kind.code] = len(candidates)
-        kept += _thinned(candidates, kind, tally)
+        drafts = _drafts(kind, suite, scan, context, tally)
+        kept[kind.code], refused = _worded(drafts, kind, suite, scan, task.settings)
+        found[kind.code] = len(drafts) - sum(refusal.stage != "selection" for refusal in refused)
+        for refusal in refused:
+            tally.add(kind.code, refusal)
     _write(task, kept, scan, found, tally)
 
 
 class _Found(NamedTuple):
     feature: Feature
-    type_code: str
     record: str
-    case: str
 
 
 class _Tally:
@@ -195,21 +194,50 @@ class _Tally:
         return [Refused(*key, count, tuple(self._examples[key])) for key, count in sorted(self._counts.items())]
 
 
-def _candidates(
-    kind: QuestionType, suite: Suite, scan: Scan, context: Any, settings: BuildSettings
-) -> Iterator[_Found | Refusal]:
+def _drafts(kind: QuestionType, suite: Suite, scan: Scan, context: Any, tally: _Tally) -> list[Draft]:
+    """All that a type enumerates in a scene.
+
+    Raises:
+        SpacecastError: the type is at fault: a case is there twice, or it says of an answer that it is unchanged and
+            the facts do not, or offers such where there may be none.
+    """
     if kind.needs_north and not scan.is_aligned:
-        yield Refusal("scene", "not_aligned", scan.scene_id)
-        return
-    language = _language(settings.language, suite)
-    cases = set()
+        tally.add(kind.code, Refusal("scene", "not_aligned", scan.scene_id))
+        return []
+    limit = suite.unchanged_share(kind.code)
+    drafts: dict[str, Draft] = {}
     for draft in kind.enumerate(context):
         if isinstance(draft, Refusal):
-            yield draft
+            tally.add(kind.code, draft)
             continue
-        if draft.case in cases:
+        if draft.case in drafts:
             raise SpacecastError(f"type {kind.code} enumerates case {draft.case} twice; cases are unique in a scene")
-        cases.add(draft.case)
+        said = relation_unchanged(draft.facts)
+        if draft.unchanged is not said:
+            raise SpacecastError(
+                f"type {kind.code} says that case {draft.case} is unchanged: {draft.unchanged}; its facts say {said}"
+            )
+        if said and limit == 0.0:
+            raise SpacecastError(
+                f"type {kind.code} enumerates case {draft.case}, whose answer the change leaves as it was"
+            )
+        drafts[draft.case] = draft
+    return list(drafts.values())
+
+
+def _worded(
+    drafts: Sequence[Draft], kind: QuestionType, suite: Suite, scan: Scan, settings: BuildSettings
+) -> tuple[list[_Found], list[Refusal]]:
+    """The most varied candidates, which selection is to see, by uid; and what could not be worded or was too much."""
+    language = _language(settings.language, suite)
+    key = (settings.seed, scan.dataset, scan.scene_id, kind.code, kind.version)
+    kept: list[_Found] = []
+    refused: list[Refusal] = []
+    left_out = []
+    for draft in in_turns(drafts, lambda case: number(*key, case, "thinning")):
+        if len(kept) == SETTINGS.max_candidates:
+            left_out.append(draft.case)
+            continue
         candidate = worded(
             draft,
             kind,
@@ -220,9 +248,11 @@ def _candidates(
             language=language,
         )
         if isinstance(candidate, Refusal):
-            yield candidate
+            refused.append(candidate)
         else:
-            yield _Found(_feature(candidate, settings.seed), kind.code, record_of(candidate), draft.case)
+            kept.append(_Found(_feature(candidate, kind, settings.seed), record_of(candidate)))
+    too_many = [Refusal("selection", "more_than_enough", case) for case in sorted(left_out)]
+    return sorted(kept, key=lambda entry: entry.feature.uid), [*refused, *too_many]
 
 
 def _language(language: Language, suite: Suite) -> Language:
@@ -231,8 +261,10 @@ def _language(language: Language, suite: Suite) -> Language:
     return language
 
 
-def _feature(candidate: Candidate, seed: int) -> Feature:
+def _feature(candidate: Candidate, kind: QuestionType, seed: int) -> Feature:
     draft: Draft = candidate.draft
+    change = draft.facts.get("intervention") or {}
+    together = change.get("moved", change.get("removed"))
     return Feature(
         uid=candidate.uid,
         scene=f"{candidate.dataset}-{candidate.scene_id}",
@@ -243,47 +275,40 @@ def _feature(candidate: Candidate, seed: int) -> Feature:
         stated=tuple(sorted((str(key), str(value)) for key, value in draft.stated.items())),
         preference=draft.preference,
         rank=rank_of(seed, candidate.uid),
+        options="" if kind.multi_select else "\x1f".join(sorted(choice.value for choice in draft.choices)),
+        relative=draft.relative or "",
+        unchanged=bool(draft.unchanged),
+        follows="" if together is None else str(len(together) - 1),
+        relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
     )
 
 
-def _thinned(found: list[_Found], kind: QuestionType, tally: _Tally) -> list[_Found]:
-    """The most varied of a scene's candidates of one type: every answer and stated value in turn, unlike ones first."""
-    alike: Counter[str] = Counter()
-    strata: Counter[tuple[Any, ...]] = Counter()
-    order: list[tuple[Any, _Found]] = []
-    for entry in sorted(found, key=lambda entry: (entry.feature.preference, entry.feature.rank)):
-        order.append(((alike[entry.feature.likeness], entry.feature.preference, entry.feature.rank), entry))
-        alike[entry.feature.likeness] += 1
-    order.sort(key=lambda pair: pair[0])
-    turns = []
-    for place, entry in order:
-        stratum = (entry.feature.balance, entry.feature.stated)
-        turns.append(((strata[stratum], *place), entry))
-        strata[stratum] += 1
-    turns.sort(key=lambda pair: pair[0])
-    for _, entry in sorted(turns[SETTINGS.max_candidates :], key=lambda pair: pair[1].case):
-        tally.add(kind.code, Refusal("selection", "more_than_enough", entry.case))
-    return sorted((entry for _, entry in turns[: SETTINGS.max_candidates]), key=lambda entry: entry.feature.uid)
-
-
+_NESTED = ("views", "right", "stated")
+"""Fields of a feature that are lists; in a file they are JSON, which is read many times faster than nested columns."""
 _FEATURES = pa.schema(
     [
         ("uid", pa.string()),
-        ("type_code", pa.string()),
         ("scene", pa.string()),
         ("likeness", pa.string()),
-        ("views", pa.list_(pa.string())),
+        ("views", pa.string()),
         ("balance", pa.string()),
-        ("right", pa.list_(pa.int64())),
-        ("stated", pa.list_(pa.list_(pa.string()))),
+        ("right", pa.string()),
+        ("stated", pa.string()),
         ("preference", pa.int64()),
         ("rank", pa.int64()),
+        ("options", pa.string()),
+        ("relative", pa.string()),
+        ("unchanged", pa.bool_()),
+        ("follows", pa.string()),
+        ("relation", pa.string()),
         ("record", pa.string()),
     ]
 )
 
 
-def _write(task: SceneTask, kept: list[_Found], scan: Scan, found: dict[str, int], tally: _Tally) -> None:
+def _write(
+    task: SceneTask, kept: Mapping[str, Sequence[_Found]], scan: Scan, found: Mapping[str, int], tally: _Tally
+) -> None:
     inputs = {name: path for name, path in sorted(scan.input_files.items())}
     said = {
         "key": _key_of(task),
@@ -293,12 +318,16 @@ def _write(task: SceneTask, kept: list[_Found], scan: Scan, found: dict[str, int
         "is_aligned": scan.is_aligned,
         "refused": [list(row) for row in tally.rows()],
         "candidates": found,
+        "types": list(kept),
     }
-    rows = [{**entry.feature._asdict(), "type_code": entry.type_code, "record": entry.record} for entry in kept]
     metadata = {_META: json.dumps(plain(said), sort_keys=True).encode()}
-    table = pa.Table.from_pylist(rows, schema=_FEATURES.with_metadata(metadata))
-    with write_whole(task.file) as aside:
-        pq.write_table(table, aside, compression="zstd")
+    schema = _FEATURES.with_metadata(metadata)
+    with write_whole(task.file) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+        for entries in kept.values():  # a row group each, so that one type is read alone
+            rows = [{**entry.feature._asdict(), "record": entry.record} for entry in entries]
+            for row in rows:
+                row.update({name: json.dumps(row[name]) for name in _NESTED})
+            writer.write_table(pa.Table.from_pylist(rows, schema=schema), row_group_size=max(1, len(rows)))
 
 
 def _meta_of(file: Path) -> dict[str, Any]:
@@ -317,14 +346,17 @@ def work_of(file: Path) -> SceneWork:
 
 def features_of(file: Path, type_code: str) -> list[Feature]:
     """What selection needs of a scene's candidates of one type."""
-    table = pq.read_table(file, columns=list(Feature._fields), filters=[("type_code", "==", type_code)])
-    found = []
-    for record in table.to_pylist():
-        for name in ("views", "right"):
-            record[name] = tuple(record[name])
-        record["stated"] = tuple((key, value) for key, value in record["stated"])
-        found.append(Feature(**record))
-    return found
+    with pq.ParquetFile(file) as source:
+        types = json.loads(source.schema_arrow.metadata[_META])["types"]
+        columns = source.read_row_group(types.index(type_code), columns=list(Feature._fields)).to_pydict()
+    for name in _NESTED:
+        parsed = {text: _tuple_of(json.loads(text)) for text in set(columns[name])}
+        columns[name] = [parsed[text] for text in columns[name]]
+    return [Feature(*values) for values in zip(*(columns[name] for name in Feature._fields), strict=True)]
+
+
+def _tuple_of(value: Any) -> Any:
+    return tuple(map(_tuple_of, value)) if isinstance(value, list) else value
 
 
 def records_of(file: Path, uids: set[str]) -> dict[str, str]:

@@ -172,6 +172,10 @@ class Suite:
     max_unchanged: tuple[MaxUnchanged, ...] = ()
     """Of types about a change; a type that is not listed has no such bound."""
 
+    def unchanged_share(self, code: str) -> float:
+        """The largest share of a type's questions whose answer the change leaves as it was; 1 where none is set."""
+        return next((rule.share for rule in self.max_unchanged if rule.type_code == code), 1.0)
+
     def type(self, code: str) -> QuestionType:
         """The type with a code; KeyError if the suite has none."""
         return next(t for t in self.types if t.code == code)

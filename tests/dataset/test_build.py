@@ -19,9 +19,9 @@ import pytest
 import synthetic_suite as synthetic
 from PIL import Image
 
+from spacecast.dataset.balance import largest_count
 from spacecast.dataset.build import BuildSettings, build
 from spacecast.dataset.reader import Benchmark
-from spacecast.dataset.selection import largest_count
 from spacecast.errors import InputError, SpacecastError
 
 HERE = Path(__file__).parent
@@ -160,7 +160,7 @@ def test_the_manifest_says_what_was_made_from_what(invented: Path, invented_root
     assert manifest["pictures"] == "photos"
     assert manifest["versions"]["suite"] == {"name": "synthetic", "version": 3}
     assert manifest["versions"]["types"]["occlusion"] == 1
-    assert manifest["settings"]["spacecast.dataset.selection"]["balance_slack"] == 1.05
+    assert manifest["settings"]["spacecast.dataset.balance"]["slack"] == 1.05
     assert manifest["settings"]["spacecast.frames"]["max_roll_deg"] == 20.0
     least = min(row.facts["margins"]["ambiguity"] for row in rows if row.source_type == "occlusion")
     assert manifest["margins"]["L1 / Occlusion"]["ambiguity"]["least"] == least

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from spacecast.dataset import selection
-from spacecast.dataset.selection import Feature, TypeRules, largest_count, orders_of, rank_of, select, shares_of
+from spacecast.dataset.balance import Feature, TypeRules, largest_count
+from spacecast.dataset.selection import orders_of, rank_of, select, shares_of
 
 FOUR = TypeRules("four", 4, multi_select=False)
 SETS = TypeRules("sets", 3, multi_select=True)

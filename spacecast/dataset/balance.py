@@ -1,0 +1,275 @@
+"""How often each answer is right, in a type and wherever the text gives something away: counts, costs and bounds.
+
+A table has a row for each value of something that is known from the text, and a column for each outcome that should be
+equally frequent in it. Tables of a type:
+
+- all questions x answer;
+- a stated value x answer; and the same apart for each set of options, since options are read too;
+- all questions, and a stated value, x the answer counted from the stated motion: two rows each, for right angles and
+  for odd multiples of 45 degrees;
+- all questions x whether the answer is changed.
+
+Cells of all tables lie in one array. Candidates that fall into the same cells of every table have one signature, so
+that costs and bounds are worked out per signature.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacecast.errors import SpacecastError
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+_QUARTERS = 4
+_UNBOUNDED = 1e6
+
+
+@dataclass(frozen=True)
+class BalanceSettings:
+    """Bounds of inequality; SEMANTICS section 6, 'Options'."""
+
+    slack: float = 1.05
+    """No answer is right more often than ceil(slack * n / k) + 1 times of n questions with k answers."""
+    stated_slack: float = 1.05
+    """Where the text states something, not more often than ceil(slack * n / k) of n that state the same (own): without
+    the 1, which is much in a row of few questions, a row whose text gives the answer away holds one question."""
+
+
+SETTINGS = BalanceSettings()
+
+
+class Feature(NamedTuple):
+    """What selection knows of a candidate."""
+
+    uid: str
+    scene: str
+    likeness: str
+    views: tuple[str, ...]
+    """Main pictures."""
+    balance: str
+    right: tuple[int, ...]
+    """Positions of the right choices in canonical order."""
+    stated: tuple[tuple[str, str], ...]
+    preference: int
+    rank: int
+    """Drawn from the uid; ties go to the smaller."""
+    options: str = ""
+    """One text for each set of options that questions of the type can show."""
+    relative: str = ""
+    """Degrees of the answer from the stated motion; empty where there is none."""
+    unchanged: bool = False
+    follows: str = ""
+    """How many objects go along with the one that is moved; empty where none is."""
+    relation: str = ""
+    """Names what is asked (at levels 2 and 3: what is asked before the change), as ``twins.relation_key`` does."""
+
+
+class TypeRules(NamedTuple):
+    """What selection knows of a type."""
+
+    code: str
+    option_count: int
+    multi_select: bool
+    max_share: tuple[tuple[str, float], ...] = ()
+    """Largest share of questions with an answer, where a type has such a rule."""
+    max_unchanged: float = 1.0
+    """Largest share of questions whose answer the change leaves as it was."""
+
+
+def largest_count(questions: int, kinds: int, slack: float = SETTINGS.slack) -> int:
+    """How often one of ``kinds`` equal answers may be right in ``questions``: ceil(slack n / k) + 1."""
+    return math.ceil(round(slack * questions / kinds, 9)) + 1
+
+
+def answer_of(feature: Feature, rules: TypeRules) -> str:
+    """The answer as it is balanced: a value, or for multi-select how many options are right."""
+    return str(len(feature.right)) if rules.multi_select else feature.balance
+
+
+class _Table(NamedTuple):
+    rows: Ints
+    """Row of every candidate, -1 where it is in none."""
+    columns: Ints
+    sets: Ints
+    """Of each column: how many equally frequent kinds it stands for (letter sets of its size; else 1)."""
+    kinds: int
+    """Equally frequent kinds of a row."""
+    is_equal: bool
+    """True if columns should be equal; false if they are only bounded."""
+    slack: float
+    spare: int
+    """A cell holds at most (ceil(slack * row / kinds) + spare) * sets."""
+    shares: NDArray[np.float64]
+    """Of each column: largest share of a row."""
+
+
+class Balance:
+    """Counts of what is chosen in all tables of a type."""
+
+    def __init__(self, features: Sequence[Feature], rules: TypeRules) -> None:
+        tables, keys = _tables(features, rules)
+        signatures = np.zeros(len(features), dtype=np.int64)
+        for table in tables:
+            signatures = _joined(signatures, _joined(table.rows, table.columns))
+        for key in keys:
+            signatures = _joined(signatures, key)
+        _, first, number = np.unique(signatures, return_index=True, return_inverse=True)
+        self.signature: Ints = np.asarray(number, dtype=np.int64).reshape(-1)
+        """Of every candidate."""
+        self._lay_out(tables, first)
+        self._spread = _offset([key[first] for key in keys], len(first))
+        """(signatures, keys) a number for each value of a key that should be used evenly, whatever the answer."""
+        self._spread_count = np.zeros(int(self._spread.max(initial=-1)) + 1, dtype=np.int64)
+
+    def _lay_out(self, tables: Sequence[_Table], first: Ints) -> None:
+        """All cells in one array; cell 0 and row 0 are of candidates that a table does not hold."""
+        cells, rows = [], []
+        cell_row, sets, equal, slack, spare, share, kinds = [np.zeros(1, np.int64)], [np.ones(1, np.int64)], [0], [
+            _UNBOUNDED
+        ], [0], [np.ones(1)], [1]  # fmt: skip
+        for table in tables:
+            count, width = int(table.rows.max(initial=-1)) + 1, len(table.sets)
+            row, column = table.rows[first], table.columns[first]
+            start_cell, start_row = sum(map(len, cell_row)), len(kinds)
+            cells.append(np.where(row < 0, 0, start_cell + row * width + column))
+            rows.append(np.where(row < 0, 0, start_row + row))
+            cell_row.append(np.repeat(np.arange(start_row, start_row + count), width))
+            sets.append(np.tile(table.sets, count))
+            share.append(np.tile(table.shares, count))
+            equal += [int(table.is_equal)] * count
+            slack += [table.slack] * count
+            spare += [table.spare] * count
+            kinds += [table.kinds] * count
+        self._cells: Ints = np.stack(cells, axis=1)
+        self._rows: Ints = np.stack(rows, axis=1)
+        self._cell_row: Ints = np.concatenate(cell_row)
+        self._sets: Ints = np.concatenate(sets)
+        self._share = np.concatenate(share)
+        self._equal: Ints = np.array(equal, dtype=np.int64)[self._cell_row]
+        self._kinds: Ints = np.array(kinds, dtype=np.int64)
+        self._slack = np.array(slack) / self._kinds
+        self._spare: Ints = np.array(spare, dtype=np.int64)
+        self._cell_count = np.zeros(len(self._cell_row), dtype=np.int64)
+        self._row_count = np.zeros(len(kinds), dtype=np.int64)
+
+    def put(self, signature: int, step: int) -> None:
+        """One more, or with ``step=-1`` one less, of a signature. Cells of a signature lie in different tables."""
+        self._cell_count[self._cells[signature]] += step
+        self._row_count[self._rows[signature]] += step
+        self._spread_count[self._spread[signature]] += step
+
+    def is_full(self) -> Flags:
+        """(signatures,) true where one more would break a bound."""
+        more = self._row_count + 1
+        each = np.ceil(np.round(self._slack * more, 9)).astype(np.int64) + self._spare
+        shares = np.floor(np.round(self._share * more[self._cell_row], 9)).astype(np.int64)
+        full = self._cell_count + 1 > np.minimum(each[self._cell_row] * self._sets, shares)
+        full[0] = False
+        return np.asarray(full[self._cells].any(axis=1))
+
+    def inequality(self) -> Ints:
+        """(signatures,) how much more unequal one more would make the tables.
+
+        In each, the growth of the sum of squares over equal kinds, less the least that it could grow: 0 while kinds
+        differ by one.
+        """
+        over = self._equal * (self._cell_count // self._sets - (self._row_count // self._kinds)[self._cell_row])
+        return np.asarray(over[self._cells].sum(axis=1))
+
+    def unevenness(self) -> Ints:
+        """(signatures,) the same for values that should be used evenly, whatever the answer: sum of 2 n + 1."""
+        return np.asarray((2 * self._spread_count + 1)[self._spread].sum(axis=1))
+
+
+def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table], list[Ints]]:
+    """The tables of a type, and the keys whose values should be used evenly."""
+    names = sorted({answer_of(feature, rules) for feature in features})
+    answers = numbered([answer_of(feature, rules) for feature in features], names)
+    sets: Ints = np.array([_sets_of(name, rules) for name in names], dtype=np.int64)
+    shares = np.array([dict(rules.max_share).get(name, 1.0) for name in names])
+    everything = np.zeros(len(features), dtype=np.int64)
+    unbounded = np.ones(len(names))
+    kinds = 2**rules.option_count - 1 if rules.multi_select else rules.option_count
+    stated = _stated(features)
+    tables = [_Table(everything, answers, sets, int(sets.sum()), True, SETTINGS.slack, 1, shares)]
+    options = numbered([feature.options for feature in features])
+    for value in stated:
+        tables.append(_Table(value, answers, sets, int(sets.sum()), True, _UNBOUNDED, 0, unbounded))
+        apart = np.where(value < 0, -1, _joined(value, options))
+        tables.append(_Table(_packed(apart), answers, sets, kinds, False, SETTINGS.stated_slack, 0, unbounded))
+    degrees: Ints = np.array([_degrees(feature) for feature in features], dtype=np.int64)
+    if (degrees >= 0).any():
+        quarter, is_odd = degrees // 90, degrees % 90 // 45
+        for value in [everything, *stated]:
+            row = _packed(np.where((degrees < 0) | (value < 0), -1, 2 * value + is_odd))
+            four = np.ones(_QUARTERS, dtype=np.int64)
+            tables.append(_Table(row, quarter, four, _QUARTERS, True, SETTINGS.stated_slack, 0, np.ones(_QUARTERS)))
+    unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
+    limits = np.array([1.0, rules.max_unchanged])
+    tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, False, _UNBOUNDED, 0, limits))
+    follows = numbered([feature.follows for feature in features])
+    return tables, [*(value + 1 for value in stated), follows]
+
+
+def _degrees(feature: Feature) -> int:
+    """The answer from the stated motion, or -1."""
+    if not feature.relative:
+        return -1
+    degrees = int(feature.relative) if feature.relative.isdecimal() else -1
+    if degrees % 45 or not 0 <= degrees < 360:
+        raise SpacecastError(
+            f"question {feature.uid}: its answer counted from the motion is {feature.relative!r}, "
+            "which should be a multiple of 45 from 0 to 315"
+        )
+    return degrees
+
+
+def _sets_of(answer: str, rules: TypeRules) -> int:
+    return math.comb(rules.option_count, int(answer)) if rules.multi_select else 1
+
+
+def _stated(features: Sequence[Feature]) -> list[Ints]:
+    """For every key that some text states: the number of each candidate's value, -1 where it states none."""
+    known = {stated: dict(stated) for stated in {feature.stated for feature in features}}
+    keys = sorted({key for values in known.values() for key in values})
+    found = []
+    for key in keys:
+        numbers = {v: i for i, v in enumerate(sorted({values[key] for values in known.values() if key in values}))}
+        of = {stated: numbers[values[key]] if key in values else -1 for stated, values in known.items()}
+        found.append(np.array([of[feature.stated] for feature in features], dtype=np.int64))
+    return found
+
+
+def numbered(values: Sequence[str], known: Iterable[str] | None = None) -> Ints:
+    """Every value's place among the known ones, by default among the values themselves, sorted."""
+    number: Mapping[str, int] = {value: i for i, value in enumerate(sorted(set(values)) if known is None else known)}
+    return np.array([number[value] for value in values], dtype=np.int64)
+
+
+def _joined(one: Ints, other: Ints) -> Ints:
+    """A number for every pair that there is."""
+    pairs = one * (int(other.max(initial=0)) + 2) + other
+    return np.asarray(np.unique(pairs, return_inverse=True)[1], dtype=np.int64).reshape(-1)
+
+
+def _packed(numbers: Ints) -> Ints:
+    """Numbers from 0 without gaps in the same order; -1 stays."""
+    known = np.unique(numbers[numbers >= 0])
+    return np.asarray(np.where(numbers < 0, -1, np.searchsorted(known, numbers)), dtype=np.int64)
+
+
+def _offset(columns: Sequence[Ints], length: int) -> Ints:
+    """Columns beside one another, numbers of each starting where those before end."""
+    table, start = np.zeros((length, len(columns)), dtype=np.int64), 0
+    for i, column in enumerate(columns):
+        table[:, i] = start + column
+        start += int(column.max(initial=-1)) + 1
+    return table
