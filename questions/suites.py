@@ -8,6 +8,7 @@ from questions.distances import Distance
 from questions.kinds import PUBLISHED
 from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
 from questions.occlusions import Occlusion
+from questions.rotations import RotatedObject
 from questions.wording import word
 from spacecast.dataset.types import MaxShare, MaxUnchanged, QuestionType, Quota, Suite
 
@@ -18,6 +19,7 @@ TYPES: tuple[QuestionType, ...] = (
     Distance(),
     Occlusion(),
     AttachmentChain(),
+    RotatedObject(),
     RotatedCameraDirection(),
     RotatedObjectDirection(),
     RotatedWorldDirection(),

@@ -166,17 +166,26 @@ def test_the_suite_has_the_published_types_and_counts() -> None:
     assert isinstance(SPACECAST, Suite)
     assert sum(kind.questions for kind in PUBLISHED) == 3862
     assert len({(kind.level, kind.name) for kind in PUBLISHED}) == len({kind.code for kind in PUBLISHED}) == 16
-    assert [(t.level, t.name, t.code, t.task, t.option_count, t.multi_select) for t in TYPES] == [
+    rows = [
         ("L1", "Camera Direction", "direction_agent", "direction", 4, False),
         ("L1", "Object Direction", "direction_object_centric", "direction", 4, False),
         ("L1", "World Direction", "direction_allocentric", "direction", 4, False),
         ("L1", "Distance", "distance", "distance", 4, False),
         ("L1", "Occlusion", "occlusion", "occlusion", 3, False),
         ("L1", "Attachment", "attachment_chain", "attachment", 3, True),
+        ("L2", "Move Camera Direction", "object_move_agent", "direction", 4, False),
+        ("L2", "Move Object Direction", "object_move_object_centric", "direction", 4, False),
+        ("L2", "Rotate Object Direction", "object_rotate_object_centric", "direction", 4, False),
+        ("L2", "Move World Direction", "object_move_allocentric", "direction", 4, False),
+        ("L2", "Move Distance", "object_move_distance", "distance", 4, False),
+        ("L2", "Move Occlusion", "object_move_occlusion", "occlusion", 3, False),
+        ("L2", "Remove Occlusion", "object_remove", "occlusion", 3, False),
         ("L3", "Rotate Camera Direction", "coordinate_rotation_agent", "direction", 4, False),
         ("L3", "Rotate Object Direction", "coordinate_rotation_object_centric", "direction", 4, False),
         ("L3", "Rotate World Direction", "coordinate_rotation_allocentric", "direction", 4, False),
     ]
+    built = [(t.level, t.name, t.code, t.task, t.option_count, t.multi_select) for t in TYPES]
+    assert built == [row for row in rows if row[2] in CODES]
     assert {q.type_code: q.questions for q in SPACECAST.quotas} == {
         k.code: k.questions for k in PUBLISHED if k.code in CODES
     }
