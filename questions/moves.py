@@ -333,6 +333,7 @@ class MoveType(BuiltType):
                 **words_of(context, {"mover": body.root, "query": found.query, "reference": found.reference}),
                 "direction": step.direction if self.frame == "world" else f"{self.frame} {step.direction}",
                 "distance": f"{step.distance_m:.1f} m",
+                "query_is": "carried" if body.is_carried(found.query) else "mover",
                 **({"heading": stated["camera_compass"]} if "camera_compass" in stated else {}),
             },
             stated=stated,

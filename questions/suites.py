@@ -7,6 +7,7 @@ from questions.directions import CameraDirection, ObjectDirection, WorldDirectio
 from questions.distances import Distance
 from questions.kinds import PUBLISHED
 from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
+from questions.move_directions import MoveCameraDirection, MoveObjectDirection, MoveWorldDirection
 from questions.occlusions import Occlusion
 from questions.rotations import RotatedObject
 from questions.wording import word
@@ -19,6 +20,9 @@ TYPES: tuple[QuestionType, ...] = (
     Distance(),
     Occlusion(),
     AttachmentChain(),
+    MoveCameraDirection(),
+    MoveObjectDirection(),
+    MoveWorldDirection(),
     RotatedObject(),
     RotatedCameraDirection(),
     RotatedObjectDirection(),

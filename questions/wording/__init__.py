@@ -6,6 +6,9 @@ the table ``values``. ``word`` says what is written of it:
 * ``{the target}``, ``{The target}``: the object with its article; ``{name target}``: without.
 * ``{is target}``, ``{does target}``, ``{moves target}``: the verb that goes with the object.
 * ``{say heading}``: the value's text.
+
+A template with further keys, as ``query_is = "carried"``, is for drafts that have these words alone. Option texts have
+slots too.
 """
 
 from __future__ import annotations
@@ -56,12 +59,17 @@ def word(
 
     Draws the paraphrase from ``rng`` and nothing else. A refusal where an object has no name in the language.
     """
-    templates = table(language)[type_code]["templates"]
+    templates = [t for t in table(language)[type_code]["templates"] if suits(t, draft)]
     template = templates[int(rng.integers(len(templates)))]
     try:
         return template["id"], *worded(template["text"], type_code, draft, language)
     except _NoNameError as error:
         return Refusal("wording", NO_NAME[language], f"{_label(draft, error.object_id)} {error.object_id}")
+
+
+def suits(template: Mapping[str, str], draft: Draft) -> bool:
+    """True if all that a template is for, besides its id and text, is so in a draft."""
+    return all(draft.words.get(key) == value for key, value in template.items() if key not in ("id", "text"))
 
 
 def worded(text: str, type_code: str, draft: Draft, language: Language) -> tuple[str, tuple[str, ...]]:
@@ -71,16 +79,7 @@ def worded(text: str, type_code: str, draft: Draft, language: Language) -> tuple
         SpacecastError: the template has a slot that the draft has no word for, or two options read the same.
     """
 
-    def fill(slot: re.Match[str]) -> str:
-        form, role = slot.groups()
-        if role not in draft.words:
-            raise SpacecastError(f"wording of {type_code} ({language}): no word {role!r} for slot {slot.group()}")
-        value = draft.words[role]
-        if isinstance(value, int):
-            return _object_text(form, value, draft, language)
-        return str(table(language)["values"][value])
-
-    question = _SLOT.sub(fill, text)
+    question = _filled(text, type_code, draft, language)
     options = tuple(_option_text(choice.value, type_code, draft, language) for choice in draft.choices)
     if "{" in question or "}" in question or len(set(options)) != len(options) or not all(options):
         raise SpacecastError(f"wording of {type_code} ({language}): {question!r} with options {options}")
@@ -113,8 +112,21 @@ def _object_text(form: str, object_id: int, draft: Draft, language: Language) ->
     return label
 
 
+def _filled(text: str, type_code: str, draft: Draft, language: Language) -> str:
+    def fill(slot: re.Match[str]) -> str:
+        form, role = slot.groups()
+        if role not in draft.words:
+            raise SpacecastError(f"wording of {type_code} ({language}): no word {role!r} for slot {slot.group()}")
+        value = draft.words[role]
+        if isinstance(value, int):
+            return _object_text(form, value, draft, language)
+        return str(table(language)["values"][value])
+
+    return _SLOT.sub(fill, text)
+
+
 def _option_text(value: str, type_code: str, draft: Draft, language: Language) -> str:
     texts = table(language)[type_code].get("options")
     if texts is None:  # the options are objects
         return _object_text("name", int(value), draft, language)
-    return str(texts[value])
+    return _filled(str(texts[value]), type_code, draft, language)
