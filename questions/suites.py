@@ -9,6 +9,7 @@ from questions.kinds import PUBLISHED
 from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
 from questions.move_directions import MoveCameraDirection, MoveObjectDirection, MoveWorldDirection
 from questions.occlusions import Occlusion
+from questions.removals import RemoveOcclusion
 from questions.rotations import RotatedObject
 from questions.wording import word
 from spacecast.dataset.types import MaxShare, MaxUnchanged, QuestionType, Quota, Suite
@@ -24,6 +25,7 @@ TYPES: tuple[QuestionType, ...] = (
     MoveObjectDirection(),
     MoveWorldDirection(),
     RotatedObject(),
+    RemoveOcclusion(),
     RotatedCameraDirection(),
     RotatedObjectDirection(),
     RotatedWorldDirection(),
