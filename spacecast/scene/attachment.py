@@ -361,11 +361,15 @@ def _affixed(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
 
 
 def _beside(state: _State, edges: Edges) -> dict[tuple[int, int], Edge]:
-    """With neither floor nor certain parent, everything within reach is a possible parent."""
+    """With neither floor nor certain parent, everything within reach is a possible parent, except what is certainly
+    carried: a candle does not carry the shelf that it stands on."""
     held = _held(edges)
+    carries = nx.DiGraph(_certain(edges))
     found: dict[tuple[int, int], Edge] = {}
     for parent, child in state.pairs(SETTINGS.near_m):
         if child in held or state.stands(child) or state.has("carries_nothing", parent) or (parent, child) in edges:
+            continue
+        if child in carries and parent in nx.descendants(carries, child):
             continue
         if state.read(_is_beside, child, parent):
             found[parent, child] = Edge(state.bearing(parent), "possible", 0.0)

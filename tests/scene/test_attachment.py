@@ -77,3 +77,11 @@ def test_turning_lifting_and_renaming_change_nothing_else(case: Case, quarter: i
     for number, item in before.objects.items():
         support, other = item.support, after.objects[id_of[number]].support
         assert (support and support.kind) == (other and other.kind)
+
+
+def test_what_a_wall_shelf_carries_does_not_carry_the_shelf() -> None:
+    case = next(case for case in CASES if case.name == "cup on a wall cabinet")
+    ((parent, child),) = case.certain
+    scene = scene_of(room(case))
+    assert edges_of(scene) == {(parent, child): ("supported_by", "certain")}
+    assert scene.possible_neighbours([child]) == ()
