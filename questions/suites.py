@@ -8,6 +8,7 @@ from questions.distances import Distance
 from questions.kinds import PUBLISHED
 from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
 from questions.move_directions import MoveCameraDirection, MoveObjectDirection, MoveWorldDirection
+from questions.move_distances import MoveDistance
 from questions.occlusions import Occlusion
 from questions.removals import RemoveOcclusion
 from questions.rotations import RotatedObject
@@ -23,8 +24,9 @@ TYPES: tuple[QuestionType, ...] = (
     AttachmentChain(),
     MoveCameraDirection(),
     MoveObjectDirection(),
-    MoveWorldDirection(),
     RotatedObject(),
+    MoveWorldDirection(),
+    MoveDistance(),
     RemoveOcclusion(),
     RotatedCameraDirection(),
     RotatedObjectDirection(),
