@@ -208,7 +208,10 @@ def hindrances(scene: Scene, intervention: Single, effect: Effect | None = None)
         return found
     turn = effect.world_from_world if isinstance(intervention, Spin) else None
     path = np.zeros((1, 2)) if len(effect.path_in_world) < 2 else effect.path_in_world
-    return found + Clearance(scene, effect.root, effect.moved, turn).hindrances(path)
+    ends = Clearance(scene, effect.root, effect.moved, turn).hindrances(path)
+    if found and scene.room_of(effect.root) is None:  # what hangs on a wall often is within it: that says nothing more
+        ends = [hindrance for hindrance in ends if hindrance.kind != "room"]
+    return found + ends
 
 
 def support_hindrances(scene: Scene, root: int) -> list[Hindrance]:
