@@ -285,7 +285,7 @@ def _direction_problems(facts: Facts) -> Iterator[Problem]:
 def _numbers_problems(facts: Facts) -> Iterator[Problem]:
     """Angle and ambiguity before and after, and the sector of the other centre that the facts hold."""
     relation = facts["relation"]
-    others = recompute.directions(facts, "obb")
+    others = recompute.directions(facts, recompute.centers(facts, "obb"))
     for moment, found, other in zip(("before", "after"), recompute.directions(facts), others, strict=True):
         stored = relation.get(moment)
         if found is None or other is None or not stored:

@@ -25,10 +25,11 @@ from spacecast.files import write_whole
 
 SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
-_NOT_OF_A_BUILD = frozenset(
-    f"spacecast.dataset.{name}"
-    for name in ("audit", "coherence", "distractors", "plausible", "recompute", "remeasure", "shadows", "verify")
+_OF_VERIFICATION = (
+    *("audit", "coherence", "distractors", "gaps", "plausible"),
+    *("recompute", "remeasure", "shadows", "verify"),
 )
+_NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in _OF_VERIFICATION)
 
 
 class Unmet(NamedTuple):

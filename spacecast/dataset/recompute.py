@@ -132,14 +132,15 @@ def letters_of(labels: Sequence[str], values: Sequence[str], answer: object, *, 
 # -- directions -----------------------------------------------------------------------------------------------------
 
 
-def directions(facts: Facts, which: Center = "aabb") -> tuple[Direction, Direction | None]:
+def directions(facts: Facts, start: Positions | None = None) -> tuple[Direction, Direction | None]:
     """The direction of ``relation.target`` from ``relation.reference`` in the frame, before and after.
 
     Args:
         facts: of a direction.
-        which: the centres that are looked at; what is done is counted from the middle of the aabb in any case.
+        start: centres before the change, if others than the middle of the aabb are to be looked at; what is done is
+            counted from that in any case.
     """
-    frame, start = facts["frame"], centers(facts, which)
+    frame, start = facts["frame"], centers(facts) if start is None else start
     before = _direction(facts, start, heading(facts, frame, start))
     if facts.get("intervention") is None:
         return before, None

@@ -1,36 +1,40 @@
 """What only a scan can tell, measured again by brute force.
 
 Boxes from labelled vertices; poses, pictures and labels against the reader's; distance by dense samples of both
-surfaces and a tree; occlusion and names by a ray-casting scene over the whole mesh and one over the object alone.
-Nothing of ``spacecast.relations``, ``spacecast.scene`` or ``spacecast.geometry`` is used, nor masks of
-``spacecast.sight``.
+surfaces and a tree; occlusion and names by rays (:mod:`spacecast.dataset.shadows`), before a change and after it; that
+an intervention can be (:mod:`spacecast.dataset.plausible`). Nothing of ``spacecast.relations``, ``spacecast.scene`` or
+``spacecast.geometry`` is used, nor masks of ``spacecast.sight``.
 """
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.ndimage import binary_opening
-from scipy.spatial import cKDTree
+from scipy.ndimage import distance_transform_edt
 
 from spacecast.dataset import recompute
+from spacecast.dataset.gaps import surface_gap_m
+from spacecast.dataset.plausible import Plausible, plan_of
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.dataset.settings import REGISTERED
+from spacecast.dataset.shadows import NOTHING, Pair, Seen, Shadows, mesh_of
 from spacecast.dataset.verify import Finding, is_named
 from spacecast.errors import InputError
 from spacecast.registry import find_scans
 from spacecast.scan import Instance, Reader, Scan
-from spacecast.sight.rays import RayScene
 
 Array = NDArray[np.float64]
+Facts = Mapping[str, Any]
 Problem = tuple[str, str]
 
 
@@ -46,22 +50,22 @@ class RemeasureSettings:
     """Between the numbers of two poses; facts have four places, and translations are in metres."""
     intrinsics_px: float = 0.01
     """Between two focal lengths or principal points."""
-    sample_m: float = 0.005
-    """Spacing of the samples on a surface."""
-    coarse_sample_m: float = 0.05
-    """Spacing of the samples that find which faces can be nearest."""
     distance_m: float = 0.01
     """Between two distances; samples are at most one spacing off."""
-    mask_width_px: int = 640
-    """Width of masks; SEMANTICS, head."""
-    tolerance_m: float = 1e-4
-    """A target this close behind the first hit is the first thing hit; FAULTS, Geometry."""
-    nearer_m: float = 0.05
-    """What hides a target is nearer by more than this; SEMANTICS 3."""
     silhouette_share: float = 0.01
-    """Between two counts of a silhouette, and 4 pixels."""
+    """Between two counts of a silhouette, and a few pixels."""
+    few_px: int = 4
+    """Pixels on a silhouette's border that two ways of casting may count differently."""
     share: float = 0.01
     """Between two shares of a silhouette."""
+    min_others: float = 0.10
+    """Still occluded: others hide more than this beside what is removed; SEMANTICS 6."""
+    outline_px: float = 20.0
+    """Still occluded: what is removed shows so near the target's silhouette, at 640 wide (own)."""
+    max_unseen: float = 0.005
+    """What was not to be seen before hides at most this afterwards; SEMANTICS 6."""
+    footprint_m2: float = 2e-4
+    """Footprints that share more overlap: their directions are not certain; SEMANTICS 3."""
     min_visible_px: float = 16.0
     """An object with so many visible pixels at 640x480 could be meant; SEMANTICS 2."""
     min_seen_px: float = 400.0
@@ -70,14 +74,8 @@ class RemeasureSettings:
     """Least visible share of a named object; SEMANTICS 4."""
     max_truncation: float = 0.65
     """Largest share of a named object beyond the picture; SEMANTICS 4."""
-    beyond_step_px: int = 4
-    """Step of the grid that counts pixels beyond the picture, as far as one picture to each side."""
     max_unknown_share: float = 0.05
     """With a larger share nearer in the sensor's depth than in the mesh an object is skipped; SEMANTICS 3."""
-    sensor_nearer_m: float = 0.10
-    """Nearer by more than this ..."""
-    sensor_nearer_share: float = 0.05
-    """... and by more than this share is nearer."""
 
 
 SETTINGS = RemeasureSettings()
@@ -157,43 +155,16 @@ def _pictures(data: Benchmark, row: Row, scan: Scan, painter: Any) -> Iterator[P
             yield "picture", f"{picture.name} is not the picture of the scan"
 
 
-class _Sight(NamedTuple):
-    """One view of the whole mesh: ids (H, W) and depth (H, W) of the first hit, and the rays."""
-
-    ids: NDArray[np.int64]
-    depth: NDArray[np.float32]
-    origin: Array
-    directions: NDArray[np.float32]
-    pixels: Array
-    """(fx, fy, cx, cy) of the mask."""
-
-
-class Seen(NamedTuple):
-    """An object in a view: pixels it covers alone, pixels seen, and shares of the first."""
-
-    silhouette_px: int
-    visible_px: int
-    blocked: float
-    opened: float
-    opened_near: float
-    unknown_share: float
-    truncation: float
-
-
 class Remeasure:
     """Measures one scan."""
 
-    def __init__(self, scan: Scan) -> None:
-        self.scan = scan
-        corners = scan.instance_ids[scan.faces]
-        same = (corners == corners[:, :1]).all(axis=1)
-        self.face_ids = np.where(same, corners[:, 0], -1).astype(np.int64)
-        self._whole: RayScene | None = None
-        self._alone: dict[int, RayScene] = {}
-        self._sights: dict[str, _Sight] = {}
-        self._beyond: dict[str, NDArray[np.float32]] = {}
-        self._seen: dict[tuple[str, int, frozenset[int]], Seen] = {}
-        self._distances: dict[tuple[int, int], float] = {}
+    def __init__(self, scan: Scan, *, threads: int = 0) -> None:
+        """``threads`` of a cast: 0 for all cores, 1 in workers."""
+        self.scan, self._threads = scan, threads
+        self.now = Shadows(scan, mesh_of(scan), threads=threads)
+        self.plausible = Plausible(scan)
+        self._after: tuple[str, dict[bool, Shadows]] = ("", {})
+        self._distances: dict[tuple[int, int, str], float] = {}
 
     def row_problems(self, row: Row) -> list[Problem]:
         """What in a row does not agree with the scan: (kind, detail)."""
@@ -202,8 +173,9 @@ class Remeasure:
             found = [*self._objects(facts), *self._views(facts)]
             if found:
                 return found  # what follows would only say it again
-            if facts.get("intervention") is None:
-                found += self._relation(facts)
+            found += self._relation(facts)
+            if facts.get("intervention") is not None:
+                found += self.plausible.problems(facts)
             found += self._names(facts)
             return found
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -211,11 +183,7 @@ class Remeasure:
 
     # -- objects and views ----------------------------------------------------------------------------------------
 
-    def points_of(self, object_id: int) -> Array:
-        """(n, 3) labelled vertices."""
-        return self.scan.vertices[self.scan.instance_ids == object_id].astype(np.float64)
-
-    def _objects(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
+    def _objects(self, facts: Facts) -> Iterator[Problem]:
         for item in facts["objects"]:
             instance = self.scan.instances.get(int(item["id"]))
             if instance is None:
@@ -223,14 +191,14 @@ class Remeasure:
                 continue
             if (instance.label, instance.raw_label) != (item["label"], item["raw_label"]):
                 yield "scan", f"object {item['id']} is {instance.label!r} in the scan, {item['label']!r} in the facts"
-            points = self.points_of(instance.id)
+            points = self.plausible.points_of(instance.id)
             low, high = points.min(axis=0), points.max(axis=0)
             stored = np.array([item["aabb"]["min"], item["aabb"]["max"]], float)
             if np.abs(stored - [low, high]).max() > SETTINGS.box_m:
                 yield "box", f"object {item['id']}: aabb is off by {np.abs(stored - [low, high]).max():.4f} m"
             yield from _obb_problems(item, points)
 
-    def _views(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
+    def _views(self, facts: Facts) -> Iterator[Problem]:
         for stored in facts["views"]:
             view = self.scan.views.get(stored["name"])
             if view is None:
@@ -249,136 +217,152 @@ class Remeasure:
 
     # -- relations ------------------------------------------------------------------------------------------------
 
-    def _relation(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
-        relation, numbers = facts["relation"], facts["relation"]["before"]
-        if relation["kind"] == "distance":
-            found = self.distance_m(int(relation["target"]), int(relation["reference"]))
-            if abs(found - float(numbers["distance_m"])) > SETTINGS.distance_m:
-                yield "distance", f"{numbers['distance_m']} m, measured again {found:.4f} m"
-        elif relation["kind"] == "occlusion":
-            for view in facts["views"]:
-                yield from self._occlusion(facts, view, int(relation["target"]), numbers)
+    def _relation(self, facts: Facts) -> Iterator[Problem]:
+        relation = facts["relation"]
+        if relation["kind"] == "direction":
+            yield from self._direction(facts)
+        for moment in ("before", "after") if facts.get("intervention") is not None else ("before",):
+            numbers = relation[moment]
+            if relation["kind"] == "distance":
+                steps = recompute.motions(facts) if moment == "after" else []
+                found = self.distance_m(int(relation["target"]), int(relation["reference"]), steps)
+                if abs(found - float(numbers["distance_m"])) > SETTINGS.distance_m:
+                    yield "distance", f"{moment}: {numbers['distance_m']} m, measured again {found:.4f} m"
+            elif relation["kind"] == "occlusion":
+                yield from (said(moment, p) for p in self._occlusion(facts, moment, numbers))
+            elif relation["kind"] == "pairwise_occlusion":
+                yield from (said(moment, p) for p in self._pairwise(facts, moment, numbers))
+        if relation["kind"] == "occlusion" and facts.get("intervention") is not None:
+            yield from self._removal(facts)
 
-    def _occlusion(
-        self, facts: Mapping[str, Any], view: Mapping[str, Any], target: int, numbers: Mapping[str, Any]
-    ) -> Iterator[Problem]:
-        seen = self.seen(view["name"], target, attached_to(facts, target))
-        slack = 4 + SETTINGS.silhouette_share * seen.silhouette_px
-        if abs(seen.silhouette_px - int(numbers["silhouette_px"])) > slack:
-            yield "occlusion", f"silhouette {numbers['silhouette_px']} px, measured again {seen.silhouette_px}"
-        for name, value in (("blocked", seen.blocked), ("opened", seen.opened)):
-            if seen.silhouette_px and abs(value - float(numbers[name])) > SETTINGS.share:
-                yield "occlusion", f"{name} {numbers[name]}, measured again {value:.4f}"
+    def _direction(self, facts: Facts) -> Iterator[Problem]:
+        """The third centre, that is in no facts, and footprints that overlap."""
+        means = {int(item["id"]): self.plausible.points_of(int(item["id"])).mean(axis=0) for item in facts["objects"]}
+        moments = ("before", "after")
+        for moment, mine, other in zip(
+            moments, recompute.directions(facts), recompute.directions(facts, means), strict=True
+        ):
+            if mine is not None and other is not None and mine.value != other.value:
+                yield "not_certain", f"{moment} the change: {mine.value}, but {other.value} from the means of vertices"
+        steps = recompute.motions(facts)
+        ends = [int(facts["relation"][end]) for end in ("target", "reference")]
+        for number in range(2 if steps else 1):
+            hulls = [plan_of(self.plausible.points_after(i, steps[: len(steps) * number])) for i in ends]
+            shared_m2 = float(shapely.area(shapely.intersection(*hulls)))
+            if shared_m2 > SETTINGS.footprint_m2:
+                yield "not_certain", f"{moments[number]} the change: the footprints share {shared_m2:.4f} m2"
+
+    def state(self, facts: Facts, *, hulls: bool = False) -> Shadows:
+        """The state after the intervention of some facts; the last one is kept."""
+        key = json.dumps([facts["intervention"], facts["attachment"]], sort_keys=True)
+        if self._after[0] != key:
+            self._after = (key, {})
+        if hulls not in self._after[1]:
+            mesh = mesh_of(self.scan, recompute.motions(facts), hulls=hulls)
+            self._after[1][hulls] = Shadows(self.scan, mesh, scanned=self.now, threads=self._threads)
+        return self._after[1][hulls]
+
+    def _shadows(self, facts: Facts, moment: str) -> Shadows:
+        return self.now if moment == "before" else self.state(facts)
+
+    def _occlusion(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
+        target = int(facts["relation"]["target"])
+        if moment == "after" and any(target in motion.removed for motion in recompute.motions(facts)):
+            if int(numbers["silhouette_px"]) != 0:
+                yield "occlusion", f"silhouette {numbers['silhouette_px']} px of what is gone"
+            return
+        view, value = binding_view(facts), numbers["value"]
+        seen = self._shadows(facts, moment).seen(view, target, attached_to(facts, target))
+        yield from silhouette_problems(seen.silhouette_px, int(numbers["silhouette_px"]))
+        for name, found in (("blocked", seen.blocked), ("opened", seen.opened)):
+            if seen.silhouette_px and abs(found - float(numbers[name])) > SETTINGS.share:
+                yield "occlusion", f"{name} {numbers[name]}, measured again {found:.4f}"
         if seen.unknown_share > SETTINGS.max_unknown_share + SETTINGS.share:
             yield "occlusion", f"the sensor saw something nearer on {seen.unknown_share:.2f} of the silhouette"
-        value = numbers["value"]
         least = recompute.SETTINGS.occluded_opened - SETTINGS.share
         if value == "occluded" and seen.opened_near < least:
             yield "occlusion", f"occluded, but only {seen.opened_near:.3f} is hidden by what is in front of it"
         if value == "not visible" and seen.visible_px > 0:
             yield "occlusion", f"not visible, but {seen.visible_px} px are seen"
 
-    def distance_m(self, one: int, other: int) -> float:
-        """Least distance between dense samples of two surfaces: at most one spacing above the true distance."""
-        key = (min(one, other), max(one, other))
+    def _pairwise(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
+        """Both objects' numbers, and, after a move, whether the state is the same with convex hulls."""
+        ends = {"query": int(facts["relation"]["target"]), "reference": int(facts["relation"]["reference"])}
+        view = binding_view(facts)
+        for role, other in (("query", "reference"), ("reference", "query")):
+            found = self._shadows(facts, moment).pair(view, ends[role], ends[other])
+            for problem in silhouette_problems(found.silhouette_px, int(numbers[f"{role}_silhouette_px"])):
+                yield said(role, problem)
+            for name in ("opened", "covered_by_other"):
+                stored, share = float(numbers[f"{role}_{name}"]), float(getattr(found, name))
+                if abs(stored - share) > SETTINGS.share:
+                    yield "occlusion", f"{role}_{name} {stored}, measured again {share:.4f}"
+            stored = float(numbers[f"{role}_hidden_by_other"])
+            opened_px = found.opened * found.silhouette_px
+            if opened_px and abs(stored - found.hidden_by_other) > SETTINGS.share + SETTINGS.few_px / opened_px:
+                yield "occlusion", f"{role}_hidden_by_other {stored}, measured again {found.hidden_by_other:.4f}"
+            if found.truncation > SETTINGS.max_truncation + 3 * SETTINGS.share:
+                yield "not_certain", f"{found.truncation:.2f} of the {role} lies beyond the picture"
+        if moment == "after":
+            hulls = self.state(facts, hulls=True)
+            pairs = [hulls.pair(view, ends[a], ends[b]) for a, b in (("query", "reference"), ("reference", "query"))]
+            if not could_be(str(numbers["value"]), *pairs):
+                yield "not_certain", f"{numbers['value']}, but not with convex hulls: {pairs}"
+
+    def _removal(self, facts: Facts) -> Iterator[Problem]:
+        """What hides a target that stays: others, beside what goes, or what was not to be seen before."""
+        relation, view, target = facts["relation"], binding_view(facts), int(facts["relation"]["target"])
+        gone = sorted({i for motion in recompute.motions(facts) for i in motion.removed})
+        sight = self.now.sight(view)
+        if self.now.seen(view, target).visible_px == 0:
+            yield "not_certain", "nothing of the target is visible before the change"
+        if target in gone or not gone:
+            return
+        depth = self.now.depth_alone(view, target)
+        if relation["after"]["value"] == "occluded":
+            others = self.now.hidden_beside(view, target, gone)
+            if others <= SETTINGS.min_others - SETTINGS.share:
+                yield "not_certain", f"still occluded, but beside what goes others hide only {others:.3f}"
+            shown = np.isin(sight.ids, gone)
+            away = distance_transform_edt(~np.isfinite(depth))[shown]
+            if not shown.any() or away.min() > SETTINGS.outline_px + 1:
+                yield "not_certain", "still occluded, and what goes is nowhere near the target in the picture"
+        after = self.state(facts).sight(view)
+        new = sorted(set(np.unique(after.ids).tolist()) - set(np.unique(sight.ids).tolist()) - {-1, NOTHING, target})
+        unseen = np.isin(after.ids, new) & np.isfinite(depth) & (after.depth < depth - SETTINGS.box_m)
+        share = int(unseen.sum()) / max(1, int(np.isfinite(depth).sum()))
+        if share > SETTINGS.max_unseen + SETTINGS.few_px / max(1, int(np.isfinite(depth).sum())):
+            yield "not_certain", f"{new}, of which nothing was to be seen, hide {share:.3f} of the target afterwards"
+
+    def distance_m(self, one: int, other: int, steps: Sequence[recompute.Motion] = ()) -> float:
+        """Least distance between dense samples of two surfaces: at most one spacing above the true distance.
+
+        Args:
+            one: id.
+            other: id.
+            steps: what both go through before they are measured.
+        """
+        low, high = min(one, other), max(one, other)
+        key = (low, high, repr([(m.takes(low), m.takes(high), *m[2:]) for m in steps]))
         if key not in self._distances:
-            faces = [self.scan.vertices[self.scan.faces[self.face_ids == i]].astype(np.float64) for i in key]
-            coarse = [samples(triangles, SETTINGS.coarse_sample_m) for triangles in faces]
-            trees = [cKDTree(points) for points in coarse]
-            nearest = float(trees[0].query(coarse[1])[0].min())
-            near = []
-            for index, triangles in enumerate(faces):
-                middle = triangles.mean(axis=1)
-                reach = np.linalg.norm(triangles - middle[:, None], axis=2).max(axis=1)
-                gap = trees[1 - index].query(middle)[0]
-                near.append(triangles[gap - reach <= nearest + SETTINGS.coarse_sample_m])
-            dense = [samples(triangles, SETTINGS.sample_m) for triangles in near]
-            self._distances[key] = float(cKDTree(dense[0]).query(dense[1])[0].min())
+            faces = []
+            for object_id in (low, high):
+                triangles = self.now.mesh.triangles_of(object_id)
+                for motion in steps:
+                    triangles = motion.of(triangles) if motion.takes(object_id) else triangles
+                faces.append(triangles)
+            self._distances[key] = surface_gap_m(*faces)
         return self._distances[key]
 
     # -- rays -----------------------------------------------------------------------------------------------------
 
-    def sight(self, name: str) -> _Sight:
-        """The whole mesh from a view, with a mask of 640 pixels across; the last one is kept."""
-        if name not in self._sights:
-            if self._whole is None:
-                self._whole = RayScene(self.scan.vertices, self.scan.faces)
-            view = self.scan.views[name]
-            own, width = view.intrinsics, SETTINGS.mask_width_px
-            height = round(own.height * width / own.width)
-            x, y = width / own.width, height / own.height
-            pixels = np.array([own.fx * x, own.fy * y, (own.cx + 0.5) * x - 0.5, (own.cy + 0.5) * y - 0.5])
-            matrix = view.world_from_camera.matrix
-            columns, rows = np.meshgrid(np.arange(width), np.arange(height))
-            directions = _directions(pixels, columns, rows, matrix)
-            hits = self._whole.cast(matrix[:3, 3], directions)
-            ids = np.where(hits.face >= 0, self.face_ids[hits.face], -2)
-            self._sights = {name: _Sight(ids, hits.t, matrix[:3, 3], directions, pixels)}
-        return self._sights[name]
-
     def seen(self, name: str, object_id: int, attached: frozenset[int] = frozenset()) -> Seen:
-        """An object in a view, by casting the same rays at it alone."""
-        key = (name, object_id, attached)
-        if key not in self._seen:
-            self._seen[key] = self._measure(name, object_id, attached)
-        return self._seen[key]
-
-    def _measure(self, name: str, object_id: int, attached: frozenset[int]) -> Seen:
-        sight = self.sight(name)
-        if object_id not in self._alone:
-            self._alone[object_id] = RayScene(self.scan.vertices, self.scan.faces[self.face_ids == object_id])
-        alone = self._alone[object_id]
-        depth = alone.cast(sight.origin, sight.directions).t
-        silhouette = np.isfinite(depth)
-        count = int(silhouette.sum())
-        visible = silhouette & ((sight.ids == object_id) | (depth <= sight.depth + SETTINGS.tolerance_m))
-        hidden = silhouette & ~visible
-        near = hidden & (sight.depth < depth - SETTINGS.nearer_m) & ~np.isin(sight.ids, sorted(attached))
-        beyond = self._beyond_px(name, sight, alone)
-        truncation = beyond / (beyond + count) if beyond + count else 1.0
-        if not count:
-            return Seen(0, 0, 1.0, 1.0, 1.0, 0.0, truncation)
-        return Seen(
-            count,
-            int(visible.sum()),
-            1.0 - int(visible.sum()) / count,
-            _opened_px(hidden) / count,
-            _opened_px(near) / count,
-            self._unknown_share(name, sight, silhouette, depth),
-            truncation,
-        )
-
-    def _beyond_px(self, name: str, sight: _Sight, alone: RayScene) -> int:
-        step = SETTINGS.beyond_step_px
-        if name not in self._beyond:
-            height, width = sight.ids.shape
-            columns, rows = np.meshgrid(np.arange(-width, 2 * width, step), np.arange(-height, 2 * height, step))
-            outside = (columns < 0) | (columns >= width) | (rows < 0) | (rows >= height)
-            matrix = self.scan.views[name].world_from_camera.matrix
-            self._beyond = {name: _directions(sight.pixels, columns[outside], rows[outside], matrix)}
-        return int(np.isfinite(alone.cast(sight.origin, self._beyond[name]).t).sum()) * step * step
-
-    def _unknown_share(
-        self, name: str, sight: _Sight, silhouette: NDArray[np.bool_], depth: NDArray[np.float32]
-    ) -> float:
-        view = self.scan.views[name]
-        if view.load_depth is None or view.depth_intrinsics is None:
-            return 0.0
-        stored, source = view.load_depth(), view.depth_intrinsics
-        fx, fy, cx, cy = sight.pixels
-        rows, columns = np.nonzero(silhouette)
-        u = np.rint((columns - cx) / fx * source.fx + source.cx).astype(int)
-        v = np.rint((rows - cy) / fy * source.fy + source.cy).astype(int)
-        inside = (u >= 0) & (u < stored.shape[1]) & (v >= 0) & (v < stored.shape[0])
-        sensor = np.zeros(len(rows))
-        sensor[inside] = stored[v[inside], u[inside]]
-        mesh = sight.depth[silhouette]
-        margin = np.maximum(SETTINGS.sensor_nearer_m, SETTINGS.sensor_nearer_share * mesh)
-        return float(((sensor > 0) & (sensor < mesh - margin)).mean())
+        """An object in a view of the scan as it is."""
+        return self.now.seen(name, object_id, attached)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
-    def _names(self, facts: Mapping[str, Any]) -> Iterator[Problem]:
+    def _names(self, facts: Facts) -> Iterator[Problem]:
         """Each named object is to be seen, and nothing else that its name could mean."""
         relation = facts["relation"]
         asked = int(relation["target"]) if relation["kind"] == "occlusion" else None
@@ -386,7 +370,7 @@ class Remeasure:
         shown: set[int] = set()
         seen_in: dict[int, list[Seen]] = {i: [] for i in named}
         for view in facts["views"]:
-            sight = self.sight(view["name"])
+            sight = self.now.sight(view["name"])
             scale = sight.ids.size / (640.0 * 480.0)
             ids, counts = np.unique(sight.ids, return_counts=True)
             shown |= set(ids[counts >= SETTINGS.min_visible_px * scale].tolist())
@@ -406,7 +390,39 @@ class Remeasure:
                     yield "names", f"{mine.label!r} {i} could also mean {self.scan.instances[other].label!r} {other}"
 
 
-def attached_to(facts: Mapping[str, Any], object_id: int) -> frozenset[int]:
+def binding_view(facts: Facts) -> str:
+    """Name of the view that is asked about: the one that binds, or the only one."""
+    return str(facts["binding_view"] if facts.get("binding_view") is not None else facts["views"][0]["name"])
+
+
+def said(where: str, problem: Problem) -> Problem:
+    """A problem that says at which moment, or of what."""
+    return problem[0], f"{where}: {problem[1]}"
+
+
+def silhouette_problems(found_px: int, stored_px: int) -> Iterator[Problem]:
+    """Whether two counts of a silhouette agree."""
+    if abs(found_px - stored_px) > SETTINGS.few_px + SETTINGS.silhouette_share * found_px:
+        yield "occlusion", f"silhouette {stored_px} px, measured again {found_px}"
+
+
+def could_be(value: str, query: Pair, reference: Pair) -> bool:
+    """True if numbers of a pair, known within the tolerance of shares, allow a pairwise state."""
+    slack, rule = SETTINGS.share, recompute.SETTINGS
+
+    def hidden(one: Pair, less: float) -> bool:
+        return one.opened >= rule.pairwise_opened - less and one.hidden_by_other > rule.pairwise_most - less
+
+    if min(query.silhouette_px, reference.silhouette_px) == 0:
+        return False
+    if value == "neither":
+        covered = max(query.covered_by_other, reference.covered_by_other)
+        return covered < rule.pairwise_neither + slack and not hidden(query, -slack) and not hidden(reference, -slack)
+    one, other = (query, reference) if value == "query_occluded" else (reference, query)
+    return hidden(one, slack) and not hidden(other, -slack)
+
+
+def attached_to(facts: Facts, object_id: int) -> frozenset[int]:
     """What the edges of the facts join to an object, upwards or downwards, certain or not."""
     found: set[int] = set()
     for start, end in (("parent", "child"), ("child", "parent")):
@@ -428,45 +444,16 @@ def could_be_meant(one: Instance, other: Instance) -> bool:
     return one.label.endswith(f" {other.label}") or other.label.endswith(f" {one.label}")
 
 
-def samples(triangles: Array, spacing_m: float) -> Array:
-    """(m, 3) points on triangles (n, 3, 3), corners and edges too, no point of them farther than a spacing from one."""
-    edges = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
-    parts = np.maximum(1, np.ceil(edges / spacing_m)).astype(int)
-    found = []
-    for count in np.unique(parts).tolist():
-        some = triangles[parts == count]
-        i, j = np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij")
-        inside = i + j <= count
-        weights = np.stack([i[inside], j[inside], (count - i - j)[inside]], axis=1) / count
-        found.append(np.einsum("wc,tcd->twd", weights, some).reshape(-1, 3))
-    return np.concatenate(found)
-
-
-def _directions(pixels: Array, columns: Any, rows: Any, matrix: Array) -> NDArray[np.float32]:
-    fx, fy, cx, cy = pixels
-    in_camera = np.stack([(columns - cx) / fx, (rows - cy) / fy, np.ones(columns.shape)], axis=-1)
-    return (in_camera @ matrix[:3, :3].T).astype(np.float32)
-
-
-def _opened_px(mask: NDArray[np.bool_]) -> int:
-    """Pixels that lie in a square of 5x5 pixels within a mask."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not len(rows):
-        return 0
-    window = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    return int(binary_opening(window, np.ones((5, 5), dtype=bool)).sum())
-
-
 def _is_to_be_seen(seen: Seen, scale: float) -> bool:
     """With the second measure's tolerance."""
     return (
-        seen.visible_px >= SETTINGS.min_seen_px * scale * (1.0 - SETTINGS.silhouette_share) - 4
+        seen.visible_px >= SETTINGS.min_seen_px * scale * (1.0 - SETTINGS.silhouette_share) - SETTINGS.few_px
         and seen.visible_px >= (SETTINGS.min_unblocked - SETTINGS.share) * seen.silhouette_px
         and seen.truncation <= SETTINGS.max_truncation + 3 * SETTINGS.share
     )
 
 
-def _obb_problems(item: Mapping[str, Any], points: Array) -> Iterator[Problem]:
+def _obb_problems(item: Facts, points: Array) -> Iterator[Problem]:
     """The rectangle holds all vertices, and no turned rectangle is smaller."""
     box = item["obb"]
     center, size, yaw = np.array(box["center"], float), np.array(box["size"], float), float(box["yaw_deg"])

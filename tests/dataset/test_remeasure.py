@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from handmade import facts_with, options_of, questions, row_with, write
 
+from spacecast.dataset.gaps import samples
 from spacecast.dataset.reader import Benchmark
-from spacecast.dataset.remeasure import Remeasure, could_be_meant, samples
+from spacecast.dataset.remeasure import Remeasure, could_be_meant
 from spacecast.dataset.verify import verify
 from spacecast.errors import InputError
 from spacecast.frames import Intrinsics, Transform
