@@ -149,14 +149,16 @@ def pairwise_occlusion(
     query_id, reference_id = scene.resolve(query), scene.resolve(reference)
     if query_id == reference_id:
         raise RelationError(f"object {query_id} and itself: occlusion of a pair needs two objects")
-    look = sight_of(scene).look(view, threads=threads)
+    # Nothing here depends on attachment; that of the scan is there already.
+    about = tuple(sorted((query_id, reference_id)))
+    look = sight_of(scene).look(view, about=about, attachment_of=scene.as_scanned, threads=threads)
     numbers: dict[str, Any] = {}
     reasons: list[str] = []
     hidden: dict[str, bool] = {}
     covered: dict[str, float] = {}
     for role, one, other in (("query", query_id, reference_id), ("reference", reference_id, query_id)):
         seen = look.visibility(one)
-        numbers |= {f"{role}_{name}": number for name, number in _numbers(seen).items()}
+        numbers |= {f"{role}_{name}": number for name, number in _numbers(seen).items() if name != "opened_near"}
         reasons += _doubts(scene, one, seen)
         if seen.silhouette_px < _least_silhouette_px(look):
             reasons.append("small_silhouette")

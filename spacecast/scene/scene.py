@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -37,6 +38,8 @@ class RestMesh:
     vertices: NDArray[np.float32]
     faces: NDArray[np.int32]
     touches: NDArray[np.int32]
+    _known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
+    """What was asked before: many states lack the same faces."""
 
     @classmethod
     def empty(cls) -> RestMesh:
@@ -46,15 +49,27 @@ class RestMesh:
 
     def without(self, ids: Iterable[int]) -> RestMesh:
         """The faces that touch none of these objects; vertices are shared."""
-        keep = ~np.isin(self.touches, sorted(ids)).any(axis=1)
-        return self if keep.all() else RestMesh(self.vertices, self.faces[keep], self.touches[keep])
+        key = ("without", *sorted(ids))
+        if key not in self._known:
+            keep = ~np.isin(self.touches, key[1:]).any(axis=1)
+            same = bool(keep.all())
+            self._known[key] = None if same else RestMesh(self.vertices, self.faces[keep], self.touches[keep])
+        found: RestMesh | None = self._known[key]  # None for itself, which must not hold itself
+        return self if found is None else found
 
     def sets(self, ids: Iterable[int]) -> dict[tuple[int, ...], NDArray[np.int64]]:
         """Numbers of the faces by which of these ids they touch: sorted ids -> (k,) face numbers, sorted by key.
 
         Faces that touch none of them are under ``()``. Give the ids that can be moved: the others never go away.
         """
-        wanted = np.where(np.isin(self.touches, sorted(ids)), self.touches, np.iinfo(np.int32).max)
+        key = ("sets", *sorted(ids))
+        if key not in self._known:
+            self._known[key] = self._sets(key[1:])
+        known: dict[tuple[int, ...], NDArray[np.int64]] = self._known[key]
+        return known
+
+    def _sets(self, ids: Sequence[int]) -> dict[tuple[int, ...], NDArray[np.int64]]:
+        wanted = np.where(np.isin(self.touches, ids), self.touches, np.iinfo(np.int32).max)
         rows = np.sort(wanted, axis=1)
         keys, of_face = np.unique(rows, axis=0, return_inverse=True)
         found: dict[tuple[int, ...], list[NDArray[np.int64]]] = {}

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacecast.scan import View
+from spacecast.scene import Scene
 from spacecast.sight.cameras import Camera, Window, camera_of, pixel_rays
 from spacecast.sight.sight import MASK_WIDTH_PX, Crop, IdImage, Sight
 
 Mask = NDArray[np.bool_]
 
-KEPT_LOOKS = 8
-"""How many looks a sight keeps."""
+KEPT_LOOKS = 16
+"""How many looks a sight keeps: of every view that questions use (3 MB each)."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,13 @@ class Look:
         view_or_camera: View | Camera,
         width_px: int = MASK_WIDTH_PX,
         *,
+        about: tuple[int, ...] | None = None,
+        attachment_of: Scene | None = None,
         threads: int = 0,
     ) -> None:
         self.sight = sight
+        self._about = about
+        self._attachment_of = sight.scene if attachment_of is None else attachment_of
         self.view = view_or_camera if isinstance(view_or_camera, View) else None
         self.camera = camera_of(view_or_camera).scaled_to_width(width_px)
         self._threads = threads
@@ -120,7 +125,13 @@ class Look:
         return max(1, round(SETTINGS.opening_px * self.camera.intrinsics.width / MASK_WIDTH_PX))
 
     def visible_ids(self, min_px: int = 1) -> tuple[int, ...]:
-        """Objects, structure too, that are the first thing hit in at least so many pixels, sorted."""
+        """Objects, structure too, that are the first thing hit in at least so many pixels, sorted.
+
+        Raises:
+            ValueError: the look is about some objects only.
+        """
+        if self._about is not None:
+            raise ValueError(f"this look is about {self._about} only; what else is visible is not known")
         return tuple(i for i, count in self._visible_px.items() if count >= min_px)
 
     def visibility(self, object_id: int) -> Visibility:
@@ -153,13 +164,19 @@ class Look:
         ``opened`` is the union of all 5x5 squares (at 640 wide) that fit into the blocked part inside the picture: a
         hidden strip of less than five pixels along the picture's border is a sliver too, whatever lies outside.
         """
+        if self._about is not None and object_id not in self._about:
+            raise ValueError(f"this look is about {self._about} only, not about {object_id}")
         if object_id not in self._masks:
             self._masks[object_id] = self._mask(object_id)
         return self._masks[object_id]
 
     @cached_property
     def _image_and_crops(self) -> tuple[IdImage, dict[int, Crop]]:
-        return self.sight.image_and_crops(self.camera, self._threads)
+        if self._about is None:
+            return self.sight.image_and_crops(self.camera, self._threads)
+        places = [self.sight.part_of(i).window(self.camera) for i in self._about]
+        picture = Window.of(self.camera.intrinsics)
+        return self.sight.image_and_crops(self.camera, self._threads, picture.around(places))
 
     @cached_property
     def _visible_px(self) -> dict[int, int]:
@@ -218,7 +235,7 @@ class Look:
 
     def _attached_to(self, object_id: int) -> list[int]:
         """What a path of edges, certain or possible, joins to the object, upwards or downwards."""
-        graph = self.sight.scene.attachment
+        graph = self._attachment_of.attachment
         if object_id not in graph:
             return []
         return sorted(nx.ancestors(graph, object_id) | nx.descendants(graph, object_id))

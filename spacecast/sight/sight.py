@@ -103,6 +103,8 @@ class Sight:
         view_or_camera: View | Camera,
         width_px: int = MASK_WIDTH_PX,
         *,
+        about: tuple[int, ...] | None = None,
+        attachment_of: Scene | None = None,
         threads: int = 0,
     ) -> Look:
         """All that is to be known of one view. The last few are kept.
@@ -110,14 +112,19 @@ class Sight:
         Args:
             view_or_camera: a view brings its sensor depth, a camera has none.
             width_px: of the masks; the height follows.
+            about: ids of the only objects that the look will be asked about, so that no more of the picture is cast
+                than where they may be; None for all.
+            attachment_of: the state whose attachment counts, None for this one: deriving it takes longer than a look
+                about two objects, and only ``opened_near`` needs it.
             threads: 0 for all cores, 1 in build workers.
         """
         from spacecast.sight.look import KEPT_LOOKS, Look
 
-        key = (view_or_camera, width_px)
+        whole = (view_or_camera, width_px, None, None)
+        key = whole if whole in self._looks else (view_or_camera, width_px, about, attachment_of)
         look = self._looks.pop(key, None)
         if look is None:
-            look = Look(self, view_or_camera, width_px, threads=threads)
+            look = Look(self, view_or_camera, width_px, about=about, attachment_of=attachment_of, threads=threads)
         self._looks[key] = look
         while len(self._looks) > KEPT_LOOKS:
             del self._looks[next(iter(self._looks))]
@@ -129,28 +136,38 @@ class Sight:
         window = part.window(camera).within(Window.of(camera.intrinsics))
         return Crop(window, part.cast(camera, window, threads).t)
 
-    def image_and_crops(self, camera: Camera, threads: int = 0) -> tuple[IdImage, dict[int, Crop]]:
-        """The id image, and the objects that were cast alone for it (none where the whole mesh was cast)."""
+    def image_and_crops(
+        self, camera: Camera, threads: int = 0, region: Window | None = None
+    ) -> tuple[IdImage, dict[int, Crop]]:
+        """The id image, and the objects that were cast alone for it (none where the whole mesh was cast).
+
+        With a region only its pixels are cast: outside nothing is known, and it reads as if nothing were hit.
+        """
         crops: dict[int, Crop] = {}
-        if len(self.parts) == 1:
+        if len(self.parts) == 1 and region is None:
             (part,) = self.parts
             hits = part.cast(camera, Window.of(camera.intrinsics), threads)
             return IdImage(part.ids[hits.face], hits.t), crops
         shape = (camera.intrinsics.height, camera.intrinsics.width)
         image = IdImage(np.full(shape, NO_HIT, np.int32), np.full(shape, np.inf, np.float32))
-        for part, window, hits, nearer in self.layers(camera, threads):
+        for part, window, hits, nearer in self.layers(camera, threads, region):
             image.depth[window.slices][nearer] = hits.t[nearer]
             image.ids[window.slices][nearer] = part.ids[hits.face[nearer]]
             if len(part.blocks) == 1 and part.blocks[0][0] in self._objects:
                 crops[part.blocks[0][0]] = Crop(window, hits.t)
         return image, crops
 
-    def layers(self, camera: Camera, threads: int = 0) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
-        """Part after part: where it may be seen, its hits there, and in which pixels it is nearer than all before."""
+    def layers(
+        self, camera: Camera, threads: int = 0, region: Window | None = None
+    ) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
+        """Part after part: where it may be seen, its hits there, and in which pixels it is nearer than all before.
+
+        With a region nothing is cast outside of it.
+        """
         picture = Window.of(camera.intrinsics)
         depth = np.full((picture.bottom, picture.right), np.inf, np.float32)
         for part in self.parts:
-            window = part.window(camera).within(picture)
+            window = part.window(camera).within(picture if region is None else region.within(picture))
             if not window.area:
                 continue
             hits = part.cast(camera, window, threads)
