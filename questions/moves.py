@@ -1,7 +1,7 @@
 """Move types: one thing goes straight to another place on the floor; what is the relation now? SEMANTICS 5 and 6.
 
-All moves of the settings are tried, of everything that may move, in every view: first by bounds that see only centres
-and boxes, then by whether there is room, and what is left is worked out exactly, on the state after the move.
+All moves of the settings are tried, of everything that may move, in every view: where there is room, they are sifted by
+bounds that see only centres and boxes, and what is kept is worked out exactly, on the state after the move.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from questions.changes import (
     with_after,
 )
 from questions.common import BuiltType, named, relation_refusals, seen_refusals, single, words_of
+from questions.fair import SETTINGS as FAIR
 from questions.fair import in_turn
 from spacecast.dataset.context import SceneContext, ViewRecord
 from spacecast.dataset.types import Choice, Draft, Refusal
@@ -147,6 +148,8 @@ class MoveType(BuiltType):
     """The mover goes by a vector in a heading; the relation of query to reference is asked for."""
 
     frame: Literal["camera", "object", "world"]
+    max_drafts: int = FAIR.max_drafts
+    """From one scene."""
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Drafts of every move that is feasible and has a certain answer, in turn over answers and directions."""
@@ -171,10 +174,11 @@ class MoveType(BuiltType):
         yield from in_turn(
             best.values(),
             cell=self._cell,
-            alike=lambda found: (found.step.start.body.root, found.query, found.reference),
+            alike=self._alike,
             rank=lambda found: found.rank,
             case=lambda found: found.case,
             make=lambda found: self._made(context, found),
+            max_drafts=self.max_drafts,
         )
 
     def _key(self, found: Found) -> tuple[Any, ...]:
@@ -190,6 +194,9 @@ class MoveType(BuiltType):
 
     def _cell(self, found: Found) -> tuple[Any, ...]:
         return (found.expected, found.step.direction, found.step.distance_m)
+
+    def _alike(self, found: Found) -> tuple[Any, ...]:
+        return (found.step.start.body.root, found.query, found.reference)
 
     def _in_view(self, context: SceneContext, record: ViewRecord, body: Body) -> Iterator[Found | Refusal]:
         """Everything about a body in a view that has a certain answer and room to move."""
@@ -207,25 +214,24 @@ class MoveType(BuiltType):
             for word, row in zip(words, shifts, strict=True)
             for distance_m, (x, y) in zip(SETTINGS.distances_m, row, strict=True)
         ]
-        possible: list[Found] = []
+        free = Ways.of(context.scene).free(context.scene, body, [step.shift for step in steps])
+        for step, is_free in zip(steps, free, strict=True):
+            if not is_free:
+                example = f"{named(context, body.root)} {step.distance_m:g} m {step.direction} in {record.name}"
+                yield Refusal("change", "infeasible", example)
+        steps = [step for step, is_free in zip(steps, free, strict=True) if is_free]
+        if not steps:
+            return
         for query, reference in pairs:
             example = f"{named(context, query)} from {named(context, reference)} in {record.name}"
             before = self._before(context, start, query, reference)
             if not before.certain:
                 yield from relation_refusals(before, example)
                 continue
-            some = self._possible(context, steps, query, reference, before)
-            if not some:
+            possible = self._possible(context, steps, query, reference, before)
+            if not possible:
                 yield Refusal("relation", "no_certain_move", example)
-            possible += some
-        tried = sorted({found.step.shift: found.step for found in possible}.items())
-        free = Ways.of(context.scene).free(context.scene, body, [shift for shift, _ in tried])
-        ends = {shift for (shift, _), is_free in zip(tried, free, strict=True) if is_free}
-        for shift, step in tried:
-            if shift not in ends:
-                example = f"{named(context, body.root)} {step.distance_m:g} m {step.direction} in {record.name}"
-                yield Refusal("change", "infeasible", example)
-        yield from (found for found in possible if found.step.shift in ends)
+            yield from possible
 
     def _pairs(self, context: SceneContext, record: ViewRecord, body: Body) -> list[tuple[int, int]]:
         """(query, reference) that can be named together with the mover and are to be seen."""

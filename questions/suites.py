@@ -9,6 +9,7 @@ from questions.kinds import PUBLISHED
 from questions.layouts import RotatedCameraDirection, RotatedObjectDirection, RotatedWorldDirection
 from questions.move_directions import MoveCameraDirection, MoveObjectDirection, MoveWorldDirection
 from questions.move_distances import MoveDistance
+from questions.move_occlusions import MoveOcclusion
 from questions.occlusions import Occlusion
 from questions.removals import RemoveOcclusion
 from questions.rotations import RotatedObject
@@ -27,6 +28,7 @@ TYPES: tuple[QuestionType, ...] = (
     RotatedObject(),
     MoveWorldDirection(),
     MoveDistance(),
+    MoveOcclusion(),
     RemoveOcclusion(),
     RotatedCameraDirection(),
     RotatedObjectDirection(),

@@ -152,6 +152,12 @@ def pairwise_occlusion(
     # Nothing here depends on attachment; that of the scan is there already.
     about = tuple(sorted((query_id, reference_id)))
     look = sight_of(scene).look(view, about=about, attachment_of=scene.as_scanned, threads=threads)
+    return pairwise_in(look, query_id, reference_id)
+
+
+def pairwise_in(look: Look, query_id: int, reference_id: int) -> Answer:
+    """As :func:`pairwise_occlusion`, in a look that is there already."""
+    scene = look.sight.scene
     numbers: dict[str, Any] = {}
     reasons: list[str] = []
     hidden: dict[str, bool] = {}

@@ -49,9 +49,10 @@ class RestMesh:
 
     def without(self, ids: Iterable[int]) -> RestMesh:
         """The faces that touch none of these objects; vertices are shared."""
-        key = ("without", *sorted(ids))
+        gone = sorted(ids)
+        key = ("without", *gone)
         if key not in self._known:
-            keep = ~np.isin(self.touches, key[1:]).any(axis=1)
+            keep = ~np.isin(self.touches, gone).any(axis=1)
             same = bool(keep.all())
             self._known[key] = None if same else RestMesh(self.vertices, self.faces[keep], self.touches[keep])
         found: RestMesh | None = self._known[key]  # None for itself, which must not hold itself
@@ -62,9 +63,10 @@ class RestMesh:
 
         Faces that touch none of them are under ``()``. Give the ids that can be moved: the others never go away.
         """
-        key = ("sets", *sorted(ids))
+        can_go = sorted(ids)
+        key = ("sets", *can_go)
         if key not in self._known:
-            self._known[key] = self._sets(key[1:])
+            self._known[key] = self._sets(can_go)
         known: dict[tuple[int, ...], NDArray[np.int64]] = self._known[key]
         return known
 

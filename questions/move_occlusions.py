@@ -1,0 +1,215 @@
+"""Move Occlusion: which of query and reference hides the other once the mover has gone. SEMANTICS sections 3 to 6.
+
+A moved scan shows faces that no camera saw, and has holes where none did. So the state has to be the same with the
+meshes of all that moved and with their convex hulls (SEMANTICS 4.6). Both are cast by the same machinery: hulls are
+shapes of a second state, prepared once an object.
+
+What answer is likely is read from the outlines of the hulls in the picture; only what is kept is cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import shapely
+from scipy.spatial import ConvexHull
+from shapely.geometry.base import BaseGeometry
+
+from questions.changes import Mistakes, tagged
+from questions.moves import Found, MoveType, Start, Step
+from spacecast.dataset.context import SETTINGS as CONTEXT
+from spacecast.dataset.context import SceneContext
+from spacecast.dataset.types import Choice
+from spacecast.frames import Array
+from spacecast.relations import Answer
+from spacecast.relations.occlusion import SETTINGS as RULE
+from spacecast.relations.occlusion import pairwise_in
+from spacecast.scan import View
+from spacecast.scene import Scene, SceneObject, Shape
+from spacecast.sight import Camera, Sight, sight_of
+from spacecast.sight.cameras import camera_of
+
+STATES = ("query_occluded", "reference_occluded", "neither")
+
+
+@dataclass(frozen=True)
+class MoveOcclusionSettings:
+    """How many are worked out, and what is certain beyond the rule of the relation."""
+
+    max_drafts: int = 36
+    """Drafts from one scene: four for each answer and motion (own)."""
+    likely_covered: float = 0.15
+    """Of the outline of what is farther, the other's covers at least this share where an occlusion is looked for; where
+    it covers less, but something, nothing is (own)."""
+    min_covered: float = 0.10
+    """Of what is occluded, the other alone covers at least this share, opened: it is what hides, no third (own)."""
+
+
+SETTINGS = MoveOcclusionSettings()
+
+MOTIONS = {
+    "forward": "away",
+    "forward-right": "away",
+    "forward-left": "away",
+    "backward": "towards",
+    "backward-right": "towards",
+    "backward-left": "towards",
+    "right": "sideways",
+    "left": "sideways",
+}
+"""What a move comes to, as seen from the camera: the three answers are balanced for each."""
+
+HIDDEN = {"query_occluded": "query", "reference_occluded": "reference"}
+"""Who is hidden, by answer."""
+
+
+class MoveOcclusion(MoveType):
+    """Pairwise occlusion of query and reference after a move in the camera's heading."""
+
+    code = "object_move_occlusion"
+    frame = "camera"
+    max_drafts = SETTINGS.max_drafts
+
+    def _may_be(self, item: SceneObject) -> bool:
+        return "see_through" not in item.traits
+
+    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
+        return _pair(context.scene, context.view(start.view), query, reference)
+
+    def _possible(
+        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
+    ) -> list[Found]:
+        """Moves that leave the query in the picture, with the likely answer: by the outlines of the two hulls."""
+        objects, start = context.scene.objects, steps[0].start
+        camera = camera_of(context.view(start.view)).scaled_to_width(CONTEXT.look_width_px)
+        width, height = camera.intrinsics.width, camera.intrinsics.height
+        least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
+        picture = shapely.box(-0.5, -0.5, width - 0.5, height - 0.5)
+        other = outline(objects[reference], camera)
+        found = []
+        for step in steps:
+            shift = np.array([*step.shift, 0.0])
+            whole = outline(objects[query], camera, shift)
+            if whole is None or other is None:
+                continue
+            inside = shapely.intersection(whole, picture)
+            if inside.area < max(least_px, (1.0 - RULE.max_truncation) * whole.area):
+                continue
+            expected, hidden = self._in_front(objects[query], objects[reference], start, shift)
+            share = shapely.intersection(inside, other).area / (inside if hidden == query else other).area
+            if share == 0.0:
+                expected = "neither"
+            elif share < SETTINGS.likely_covered:
+                continue
+            found.append(Found(step, query, reference, before, expected, doubt=-share))
+        return found
+
+    def _in_front(self, query: SceneObject, reference: SceneObject, start: Start, shift: Array) -> tuple[str, int]:
+        """The answer if the two overlap in the picture, and who is hidden: the centre that is farther."""
+        camera = start.world_from_camera.translation
+        query_m = float(np.linalg.norm(query.center_in_world + shift - camera))
+        reference_m = float(np.linalg.norm(reference.center_in_world - camera))
+        return ("query_occluded", query.id) if query_m > reference_m else ("reference_occluded", reference.id)
+
+    def _cell(self, found: Found) -> tuple[Any, ...]:
+        return (found.expected, MOTIONS[found.step.direction])
+
+    def _alike(self, found: Found) -> tuple[Any, ...]:
+        return (found.step.direction, found.step.distance_m)
+
+    def _stated(self, step: Step) -> dict[str, str]:
+        return {"motion": MOTIONS[step.direction]}
+
+    def _after(self, context: SceneContext, found: Found, state: Scene) -> Answer:
+        ids, body = (found.query, found.reference), found.step.start.body
+        view = context.view(found.step.start.view)
+        after = _pair(state, view, *ids)
+        if not after.certain:
+            return after
+        if after.value != found.expected:
+            return Answer(after.value, after.numbers, after.margins, ("not_as_likely",))
+        if _pair(with_hulls(state, body.moved), view, *ids).value != after.value:
+            return Answer(after.value, after.numbers, after.margins, ("hulls_disagree",))
+        return after
+
+    def _relation(self, found: Found, answer: Answer) -> dict[str, Any]:
+        numbers = answer.numbers
+        before = {
+            "value": answer.value,
+            "query_hidden": float(numbers["query_covered_by_other"]),
+            "reference_hidden": float(numbers["reference_covered_by_other"]),
+            "query_silhouette_px": int(numbers["query_silhouette_px"]),
+            "reference_silhouette_px": int(numbers["reference_silhouette_px"]),
+        }
+        kind, target, reference = "pairwise_occlusion", found.query, found.reference
+        return {"kind": kind, "target": target, "reference": reference, "before": before, "after": None}
+
+    def _choices(self, context: SceneContext, found: Found, after: Answer) -> tuple[Choice, ...]:
+        """Wrong sense: front and behind exchanged."""
+        swapped = {"query_occluded": ["reference_occluded"], "reference_occluded": ["query_occluded"]}
+        mistakes = Mistakes(
+            before=found.before.value,
+            carried=found.step.start.body.is_carried(found.query),
+            wrong_sense=swapped.get(after.value, []),
+        )
+        return tagged(STATES, after.value, mistakes)
+
+
+def settled(answer: Answer) -> Answer:
+    """A pairwise answer that is certain only if it is one of the two, and no third thing, that hides the other.
+
+    That is: what one alone covers of the other, opened, is at least 0.10 where it occludes it, and less the other way.
+    """
+    hidden = answer.value in HIDDEN and HIDDEN[answer.value]
+    if not hidden:
+        return answer
+    other = "reference" if hidden == "query" else "query"
+    covered, back = (float(answer.numbers[f"{role}_covered_by_other"]) for role in (hidden, other))
+    if covered >= SETTINGS.min_covered > back:
+        return answer
+    return Answer(answer.value, answer.numbers, answer.margins, (*answer.reasons, "third_hides"))
+
+
+def with_hulls(state: Scene, ids: Sequence[int]) -> Scene:
+    """The state with some objects as solid as their convex hulls."""
+    hulls = {i: replace(state.objects[i], shape=hull_of(state.objects[i].shape)) for i in ids}
+    return replace(state, objects={**state.objects, **hulls})
+
+
+_HULLS: WeakKeyDictionary[Shape, Shape] = WeakKeyDictionary()
+
+
+def hull_of(shape: Shape) -> Shape:
+    """The convex hull of a shape's vertices, kept as long as the shape: so are its rays."""
+    if shape not in _HULLS:
+        hull = ConvexHull(shape.vertices.astype(np.float64))
+        used, faces = np.unique(hull.simplices, return_inverse=True)
+        _HULLS[shape] = Shape(shape.vertices[used].copy(), faces.reshape(-1, 3).astype(np.int32))
+    return _HULLS[shape]
+
+
+def _pair(state: Scene, view: View | Camera, query: int, reference: int) -> Answer:
+    """The answer in a state that is looked at once; only the scan itself is worth keeping."""
+    sight = sight_of(state) if state.as_scanned is state else Sight(state)
+    look = sight.look(view, about=(query, reference), attachment_of=state.as_scanned, threads=1)
+    return settled(pairwise_in(look, query, reference))
+
+
+def outline(item: SceneObject, camera: Camera, shift: Array | None = None) -> BaseGeometry | None:
+    """The convex outline, in pixels, that holds an object's silhouette; None where a part of it is beside the camera
+    or behind.
+
+    Args:
+        item: where it is.
+        camera: that sees it.
+        shift: (3,) in world, of the object, or None.
+    """
+    points = item.world_from_object @ hull_of(item.shape).vertices
+    pixels = camera.intrinsics.project(
+        camera.world_from_camera.inverse() @ (points if shift is None else points + shift)
+    )
+    return None if np.isnan(pixels).any() else shapely.convex_hull(shapely.multipoints(pixels))
