@@ -125,8 +125,8 @@ class Balance:
         self.signature: Ints = np.asarray(number, dtype=np.int64).reshape(-1)
         """Of every candidate."""
         self._lay_out(tables, first)
-        self._spread = _offset([key[first] for key in keys], len(first))
-        """(signatures, keys) a number for each value of a key that should be used evenly, whatever the answer."""
+        self._spread = _offset([key[first] for key in keys])
+        """(keys, signatures) a number for each value of a key that should be used evenly, whatever the answer."""
         self._spread_count = np.zeros(int(self._spread.max(initial=-1)) + 1, dtype=np.int64)
 
     def _lay_out(self, tables: Sequence[_Table], first: Ints) -> None:
@@ -148,8 +148,8 @@ class Balance:
             slack += [table.slack] * count
             spare += [table.spare] * count
             kinds += [table.kinds] * count
-        self._cells: Ints = np.stack(cells, axis=1)
-        self._rows: Ints = np.stack(rows, axis=1)
+        self._cells: Ints = np.stack(cells)  # (tables, signatures): numpy adds up the first axis much faster
+        self._rows: Ints = np.stack(rows)
         self._cell_row: Ints = np.concatenate(cell_row)
         self._sets: Ints = np.concatenate(sets)
         self._share = np.concatenate(share)
@@ -162,18 +162,26 @@ class Balance:
 
     def put(self, signature: int, step: int) -> None:
         """One more, or with ``step=-1`` one less, of a signature. Cells of a signature lie in different tables."""
-        self._cell_count[self._cells[signature]] += step
-        self._row_count[self._rows[signature]] += step
-        self._spread_count[self._spread[signature]] += step
+        self._cell_count[self._cells[:, signature]] += step
+        self._row_count[self._rows[:, signature]] += step
+        self._spread_count[self._spread[:, signature]] += step
 
     def is_full(self) -> Flags:
         """(signatures,) true where one more would break a bound."""
-        more = self._row_count + 1
-        each = np.ceil(np.round(self._slack * more, 9)).astype(np.int64) + self._spare
-        shares = np.floor(np.round(self._share * more[self._cell_row], 9)).astype(np.int64)
-        full = self._cell_count + 1 > np.minimum(each[self._cell_row] * self._sets, shares)
-        full[0] = False
-        return np.asarray(full[self._cells].any(axis=1))
+        full = self._cell_count + 1 > self._bounds(self._row_count + 1)
+        return np.asarray(full[self._cells].any(axis=0))
+
+    def is_broken(self) -> bool:
+        """True if a bound is broken: a row has become shorter, and one of its cells is too large for it now."""
+        return bool((self._cell_count > self._bounds(self._row_count)).any())
+
+    def _bounds(self, row_count: Ints) -> Ints:
+        """(cells,) how many each may hold where rows are so long."""
+        each = np.ceil(np.round(self._slack * row_count, 9)).astype(np.int64) + self._spare
+        shares = np.floor(np.round(self._share * row_count[self._cell_row], 9)).astype(np.int64)
+        bounds = np.minimum(each[self._cell_row] * self._sets, shares)
+        bounds[0] = np.iinfo(np.int64).max  # what a table does not hold
+        return np.asarray(bounds)
 
     def inequality(self) -> Ints:
         """(signatures,) how much more unequal one more would make the tables.
@@ -182,11 +190,11 @@ class Balance:
         differ by one.
         """
         over = self._equal * (self._cell_count // self._sets - (self._row_count // self._kinds)[self._cell_row])
-        return np.asarray(over[self._cells].sum(axis=1))
+        return np.asarray(over[self._cells].sum(axis=0))
 
     def unevenness(self) -> Ints:
         """(signatures,) the same for values that should be used evenly, whatever the answer: sum of 2 n + 1."""
-        return np.asarray((2 * self._spread_count + 1)[self._spread].sum(axis=1))
+        return np.asarray((2 * self._spread_count + 1)[self._spread].sum(axis=0))
 
 
 def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table], list[Ints]]:
@@ -266,10 +274,7 @@ def _packed(numbers: Ints) -> Ints:
     return np.asarray(np.where(numbers < 0, -1, np.searchsorted(known, numbers)), dtype=np.int64)
 
 
-def _offset(columns: Sequence[Ints], length: int) -> Ints:
-    """Columns beside one another, numbers of each starting where those before end."""
-    table, start = np.zeros((length, len(columns)), dtype=np.int64), 0
-    for i, column in enumerate(columns):
-        table[:, i] = start + column
-        start += int(column.max(initial=-1)) + 1
-    return table
+def _offset(columns: Sequence[Ints]) -> Ints:
+    """Rows of numbers below one another, those of each starting where those before end."""
+    starts = np.cumsum([0, *(int(column.max(initial=-1)) + 1 for column in columns)])
+    return np.stack([column + start for column, start in zip(columns, starts, strict=False)])

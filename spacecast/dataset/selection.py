@@ -144,7 +144,7 @@ class _State:
         self._balance.put(int(self._balance.signature[i]), step)
         self._scene_count[self._scene[i]] += step
         self._alike_count[self._alike[i]] += step
-        for view in self._views[i]:
+        for view in self._views[:, i]:
             if view > 0:  # 0 pads
                 self._view_count[view] += step
 
@@ -155,9 +155,13 @@ class _State:
             ~self.is_chosen
             & (self._alike_count < SETTINGS.max_alike)[self._alike]
             & (self._scene_count < SETTINGS.max_per_scene)[self._scene]
-            & ~full_views[self._views].any(axis=1)
+            & ~full_views[self._views].any(axis=0)
             & ~self._balance.is_full()[self._balance.signature]
         )
+
+    def is_broken(self) -> bool:
+        """True if a bound of balance is broken."""
+        return self._balance.is_broken()
 
     def why_not(self, i: int) -> str:
         """What stands against a candidate that is not chosen."""
@@ -165,7 +169,7 @@ class _State:
             return "alike"
         if self._scene_count[self._scene[i]] >= SETTINGS.max_per_scene:
             return "scene_full"
-        if (self._view_count[self._views[i]] >= SETTINGS.max_per_view).any():
+        if (self._view_count[self._views[:, i]] >= SETTINGS.max_per_view).any():
             return "view_full"
         return "answer_full"
 
@@ -176,7 +180,7 @@ class _State:
         scene = SETTINGS.scene_weight * (2 * self._scene_count + 1)
         view = SETTINGS.view_weight * (2 * self._view_count + 1)
         return np.asarray(
-            shared[self._balance.signature] + self._own + scene[self._scene] + view[self._views].sum(axis=1)
+            shared[self._balance.signature] + self._own + scene[self._scene] + view[self._views].sum(axis=0)
         )
 
     def cheapest(self) -> int | None:
@@ -214,7 +218,9 @@ def _repair(state: _State, steps: int) -> int:
             second = state.cheapest()
             if second is not None and second != i:
                 state.put(second)
-                return steps
+                if not state.is_broken():
+                    return steps
+                state.put(second, -1)
             state.put(int(one), -1)
         state.put(i)
     return 0
@@ -225,20 +231,25 @@ def _swap(state: _State) -> bool:
     changed = False
     for i in state.chosen():
         state.put(i, -1)
-        costs = np.where(state.allowed(), state.costs(), _NEVER)
-        best = int(costs.argmin())
-        better = costs[best] < state.costs()[i]
-        changed |= bool(better)
-        state.put(best if better else i)
+        costs = state.costs()
+        allowed = state.allowed()
+        best = int(np.where(allowed, costs, _NEVER).argmin())
+        if allowed[best] and costs[best] < costs[i]:
+            state.put(best)
+            if not state.is_broken():
+                changed = True
+                continue
+            state.put(best, -1)
+        state.put(i)
     return changed
 
 
 def _padded(lists: Sequence[Sequence[str]]) -> Ints:
-    """One row of numbers per list, from 1, padded with 0."""
-    number = {value: i for i, value in enumerate(sorted({value for row in lists for value in row}), start=1)}
-    table = np.zeros((len(lists), max(1, *(len(row) for row in lists))), dtype=np.int64)
-    for i, row in enumerate(lists):
-        table[i, : len(row)] = [number[value] for value in row]
+    """(longest, lists) numbers from 1, padded with 0."""
+    known = {value: i for i, value in enumerate(sorted({value for row in lists for value in row}), start=1)}
+    table = np.zeros((max(1, *(len(row) for row in lists)), len(lists)), dtype=np.int64)
+    for place, row in enumerate(table):
+        row[:] = [known[values[place]] if place < len(values) else 0 for values in lists]
     return table
 
 
