@@ -40,7 +40,9 @@ class FeasibilitySettings:
     """Objects that share no more in height do not collide; nor does unlabelled surface in the lowest and highest of
     what moves (own)."""
     max_unlabelled_m2: float = 0.02
-    """Area of unlabelled surface that may come to lie inside what moves."""
+    """Area of unlabelled surface that may come to lie inside what moves; and, where plan hulls overlapped before, so
+    much more of one object's surface inside the other than before (own: a table in the corner of a couch may go away
+    from there, but not into the couch)."""
     max_share_outside: float = 0.03
     """Share of the plan that may end outside the room, unless more was outside before."""
     way_step_m: float = 0.02
@@ -95,6 +97,10 @@ class Clearance:
             outside = float(_share_outside(stood, np.zeros((1, 2)), self._room)[0])
             self._allowed_outside = max(SETTINGS.max_share_outside, outside) + _ROUNDING
         self._pairs, self._others = self._find_pairs(plans, before)
+        self._tangles = [
+            _Tangle.of(standing[p], parts[p], scene.objects[i], (before[p], self._hulls[p], plans.hulls[plans.row[i]]))
+            for p, i in self._overlapped
+        ]
         self._loose = _Loose.of(scene.rest)
         self._near = [self._loose.between(*ends) for ends in zip(self._low_m, self._high_m, strict=True)]
         held = [self._loose.inside(near, hull) for near, hull in zip(self._near, before, strict=True)]
@@ -113,6 +119,7 @@ class Clearance:
         meet = _boxes_meet(_bounds(before)[part], plans.bounds[pairs[:, 1]])
         apart = np.ones(len(pairs), dtype=bool)
         apart[meet] = _overlap_m2(before[part[meet]], plans.hulls[pairs[meet, 1]]) <= SETTINGS.max_overlap_m2
+        self._overlapped = [(int(p), int(plans.ids[row])) for p, row in pairs[~apart]]
         pairs = pairs[apart]
         self._other_ids = plans.ids[pairs[:, 1]]
         return pairs, plans.hulls[pairs[:, 1]]
@@ -123,6 +130,8 @@ class Clearance:
         free = self._ends_inside(shifts)
         todo = np.flatnonzero(free)
         free[todo[self._hits(shifts[todo]).any(axis=0)]] = False
+        for n in np.flatnonzero(free):
+            free[n] = not any(tangle.tightens(shifts[n]) for tangle in self._tangles)
         for n in np.flatnonzero(free):
             free[n] = self._loose_m2(self._hulls, shifts[n]) <= SETTINGS.max_unlabelled_m2
         return free
@@ -141,8 +150,11 @@ class Clearance:
             where = f" (wall at {self._way_m(path):.1f} m)" if np.any(end) else ""
             found.append(Hindrance("room", None, f"it would end outside its room{where}"))
         hit: dict[int, str] = {}
-        for pair in np.flatnonzero(self._hits(end)[:, 0]):
-            part, other = int(self._pairs[pair, 0]), int(self._other_ids[pair])
+        hits = np.flatnonzero(self._hits(end)[:, 0])
+        collisions = [(int(self._pairs[k, 0]), int(self._other_ids[k])) for k in hits]
+        for pair, tangle in zip(self._overlapped, self._tangles, strict=True):
+            collisions += [pair] if tangle.tightens(end[0]) else []
+        for part, other in collisions:
             if part == self._root or other not in hit:
                 carried = called(self._scene, self._moved[part])
                 hit[other] = "it" if part == self._root else f"the {carried} that it carries"
@@ -281,23 +293,22 @@ class _Plans:
 
 
 class _Loose:
-    """Faces that have no label, as points with areas, by rising x; kept as long as the mesh's rest lives."""
+    """Surface as points with areas, by rising x; of the faces without a label, kept as long as the mesh's rest."""
 
     _kept: ClassVar[weakref.WeakKeyDictionary[RestMesh, _Loose]] = weakref.WeakKeyDictionary()
 
-    def __init__(self, rest: RestMesh) -> None:
-        corners = rest.vertices[rest.faces[(rest.touches < 0).all(axis=1)]].astype(np.float64)
-        middles = corners.mean(axis=1)
-        order = np.argsort(middles[:, 0], kind="stable")
-        self.points = middles[order]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        self.areas = 0.5 * np.linalg.norm(normals, axis=1)[order]
+    def __init__(self, points: Array, areas: Array) -> None:
+        order = np.argsort(points[:, 0], kind="stable")
+        self.points, self.areas = points[order], areas[order]
 
     @classmethod
     def of(cls, rest: RestMesh) -> _Loose:
         loose = cls._kept.get(rest)
         if loose is None:
-            loose = cls._kept[rest] = cls(rest)
+            corners = rest.vertices[rest.faces[(rest.touches < 0).all(axis=1)]].astype(np.float64)
+            normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            areas = 0.5 * np.linalg.norm(normals, axis=1)
+            loose = cls._kept[rest] = cls(corners.mean(axis=1), areas)
         return loose
 
     def between(self, low_m: float, high_m: float) -> NDArray[np.int64]:
@@ -316,6 +327,49 @@ class _Loose:
         y = self.points[some, 1] - dy
         some = some[(y > y0) & (y < y1)]
         return some[shapely.contains_xy(hull, self.points[some, 0] - dx, self.points[some, 1] - dy)]
+
+    def area_inside(self, among: NDArray[np.int64], hull: BaseGeometry, shift: ArrayLike = (0.0, 0.0)) -> float:
+        return float(self.areas[self.inside(among, hull, shift)].sum())
+
+
+class _Tangle(NamedTuple):
+    """Two objects whose hulls overlapped before: how much surface of one was in the hull of the other, both ways."""
+
+    sides: tuple[tuple[_Loose, NDArray[np.int64], BaseGeometry, float, float], ...]
+    """Surface, those of its points that share heights with a hull, the hull, 1 where the hull moves and -1 where the
+    surface does, and the area inside before."""
+
+    @classmethod
+    def of(
+        cls,
+        stood: SceneObject,
+        part: SceneObject,
+        other: SceneObject,
+        hulls: tuple[BaseGeometry, BaseGeometry, BaseGeometry],
+    ) -> _Tangle:
+        """What moves, as it stood and as it is turned, and the other; their hulls."""
+        hull_before, hull, other_hull = hulls
+
+        def surface(item: SceneObject, within: SceneObject) -> tuple[_Loose, NDArray[np.int64]]:
+            found = _Loose(item.surface_in_world.points, item.surface_in_world.areas)
+            return found, found.between(float(within.aabb.min[2]), float(within.aabb.max[2]))
+
+        its, near = surface(other, stood)
+        mine_before, near_before = surface(stood, other)
+        mine, near_now = (mine_before, near_before) if part is stood else surface(part, other)
+        return cls(
+            (
+                (its, near, hull, 1.0, its.area_inside(near, hull_before)),
+                (mine, near_now, other_hull, -1.0, mine_before.area_inside(near_before, other_hull)),
+            )
+        )
+
+    def tightens(self, shift: Array) -> bool:
+        """True if more lies inside than before."""
+        return any(
+            surface.area_inside(near, hull, sign * shift) > before_m2 + SETTINGS.max_unlabelled_m2
+            for surface, near, hull, sign, before_m2 in self.sides
+        )
 
 
 def _carried_by(turn: Transform, item: SceneObject) -> SceneObject:

@@ -144,6 +144,20 @@ def test_what_overlapped_before_does_not_count() -> None:
     assert kinds(away, Move("chair", "south", 1.5)) == [("object", DESK)]
 
 
+def test_what_stood_in_a_corner_of_a_couch_goes_out_but_not_into_it() -> None:
+    """The couch is an L, 1.0 to 3.0 by 1.0 to 3.0 with arms of 0.8; the table stands in its hull and not in it."""
+    couch = thing(1, "couch", block((1.0, 1.0, 0.0), (3.0, 1.8, 0.5)), block((1.0, 1.8, 0.0), (1.8, 3.0, 0.5)),
+                  traits="soft")  # fmt: skip
+    low = table(2, (1.85, 1.85, 0.0), (2.25, 2.25, 0.6), "low table")
+    scene = scene_of([floor(800, (0, 0, 6, 5)), *(t for t in furnished() if t.id >= 900), couch, low])
+    assert kinds(scene, Move("low table", "north", 0.3)) == []
+    assert kinds(scene, Move("low table", "northeast", 2.0)) == []
+    assert kinds(scene, Move("low table", "west", 0.5)) == [("object", 1)]
+    assert kinds(scene, Move("low table", "south", 0.6)) == [("object", 1)]
+    assert kinds(scene, Move("couch", "west", 0.5)) == []  # away from it
+    assert kinds(scene, Move("couch", "east", 0.5)) == [("object", 2)]  # its arm over it
+
+
 def test_unlabelled_surface_is_no_place_to_be() -> None:
     scan = scan_of(furnished())
     heap = joined([block((1.2, 3.2, 0.05), (1.4, 3.4, 0.4))])
