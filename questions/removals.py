@@ -141,7 +141,7 @@ class RemoveOcclusion(BuiltType):
             return "not_visible_after"
         if after.value == before.value and found.others <= SETTINGS.min_others:
             return "hidden_behind_the_removed"
-        look = sight_of(state).look(context.view(found.view), threads=1)
+        look = sight_of(state).look(context.view(found.view), about=(found.target,), threads=1)
         unseen = sum(count for i, count in look.blockers(found.target).items() if i >= 0 and i not in found.visible_ids)
         if unseen > SETTINGS.max_unseen * look.visibility(found.target).silhouette_px:
             return "hidden_by_what_was_not_seen"

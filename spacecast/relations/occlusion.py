@@ -94,7 +94,9 @@ def occlusion(
     if scene.removed_as(target) is not None:
         return Answer("not visible", _numbers(GONE), {}, ())
     target_id = scene.resolve(target)
-    look = sight_of(scene).look(view, threads=threads)
+    # A scan is one mesh, cast once for all that is asked; a changed state is many, of which the near ones are enough.
+    about = None if scene is scene.as_scanned else (target_id,)
+    look = sight_of(scene).look(view, about=about, threads=threads)
     seen = look.visibility(target_id)
     least_px = _least_silhouette_px(look)
     reasons = _doubts(scene, target_id, seen)
