@@ -161,7 +161,7 @@ def read_values(path: Path) -> dict[str, str]:
     """
     try:
         with path.open("rb") as file:
-            text = file.read(SETTINGS.max_text_bytes).decode("utf-8", errors="replace")
+            text = file.read(SETTINGS.max_text_bytes).decode("utf-8-sig", errors="replace")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)

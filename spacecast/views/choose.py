@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from spacecast.errors import InputError
 from spacecast.frames import Array, Transform
 from spacecast.scan import Scan, View
 from spacecast.scene import Scene, SceneObject
@@ -57,8 +58,8 @@ SETTINGS = ChoiceSettings()
 
 
 class RefusedView(NamedTuple):
-    """A frame that is not used: ``no_photo``, ``passed_over``, ``few_objects``, ``blurred``, ``under_exposed``,
-    ``over_exposed``, ``like_another`` or ``enough_views``."""
+    """A frame that is not used: ``no_photo``, ``passed_over``, ``few_objects``, ``broken_photo``, ``broken_depth``,
+    ``blurred``, ``under_exposed``, ``over_exposed``, ``like_another`` or ``enough_views``."""
 
     name: str
     reason: str
@@ -205,6 +206,21 @@ def _difference(one: _Probe, other: _Probe) -> float:
     )
 
 
+def _picture_problem(view: View, pictures: Pictures) -> str | None:
+    """Why what was recorded at a frame rules it out, or None: a photo or depth that cannot be decoded costs its frame,
+    whatever its head promised."""
+    try:
+        problem = photo_problem(view.load_color()) if pictures == "photos" and view.load_color is not None else None
+    except InputError:
+        return "broken_photo"
+    try:
+        if problem is None and view.load_depth is not None:
+            view.load_depth()
+    except InputError:
+        return "broken_depth"
+    return problem
+
+
 def _different(
     probes: list[_Probe], views: Mapping[str, View], pictures: Pictures, max_views: int, reasons: dict[str, str]
 ) -> set[str]:
@@ -221,8 +237,7 @@ def _different(
         if distance[best] < SETTINGS.min_difference:
             reasons[probe.name] = "like_another"
             continue
-        load = views[probe.name].load_color
-        problem = photo_problem(load()) if pictures == "photos" and load is not None else None
+        problem = _picture_problem(views[probe.name], pictures)
         if problem:
             reasons[probe.name] = problem
             continue

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from box_scans import INTRINSICS, Box, box_scan, looking, on_floor
 
+from spacecast.errors import InputError
 from spacecast.frames import Transform
 from spacecast.scan import Scan, View
 from spacecast.scene import Scene
@@ -143,3 +146,20 @@ def test_turning_the_whole_scene_keeps_the_choice(turn_deg: float) -> None:
     scan = box_scan(THINGS, cameras)
     other = box_scan(turned, {name: turn @ pose for name, pose in cameras.items()})
     assert chosen(scan, max_views=5).names == chosen(other, max_views=5).names
+
+
+def undecodable() -> np.ndarray:
+    raise InputError("frame: cannot be decoded")
+
+
+@pytest.mark.parametrize("pictures", ["photos", "render"])
+def test_depth_or_a_photo_that_cannot_be_decoded_costs_its_frame_and_no_other(pictures: str) -> None:
+    scan = with_photos(AROUND, dict.fromkeys(AROUND, SHARP), [])
+    broken = {
+        "1": replace(scan.views["1"], load_color=undecodable),
+        "2": replace(scan.views["2"], load_depth=undecodable, depth_intrinsics=INTRINSICS),
+    }
+    found = chosen(replace(scan, views={**scan.views, **broken}), pictures=pictures)
+    lost = {"1": "broken_photo", "2": "broken_depth"} if pictures == "photos" else {"2": "broken_depth"}
+    assert reasons(found) == lost
+    assert found.names == tuple(name for name in AROUND if name not in lost)

@@ -293,6 +293,14 @@ def test_without_alignment_the_raw_axes_stay_and_it_is_flagged(tmp_path, text):
     assert counts(scan) == {"not_aligned": 1, **SILENT}
 
 
+def test_a_text_file_with_a_byte_order_mark_keeps_its_first_line(tmp_path):
+    folder = write_scene(tmp_path)
+    path = folder / f"{NAME}.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert path.read_text(encoding="utf-8-sig").startswith("axisAlignment")
+    assert READER.read(folder).is_aligned
+
+
 def test_a_scene_without_its_text_file(tmp_path):
     folder = write_scene(tmp_path)
     write_frame(folder, "0")
@@ -589,13 +597,8 @@ def test_a_file_handle_is_never_kept(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def real_scene():
-    from conftest import REAL
-
-    folder = REAL / "scannet/scans/scene0000_00"
-    if not folder.is_dir():
-        pytest.skip(f"no real scan data at {folder}")
-    return folder
+def real_scene(real_scans):
+    return real_scans / "scans/scene0000_00"
 
 
 def aligned_vertices(folder):
