@@ -106,6 +106,49 @@ def test_each_occlusion_template_says_that_the_border_does_not_occlude() -> None
         assert "边缘" in template["text"]
 
 
+LAYOUTS = ["coordinate_rotation_agent", "coordinate_rotation_object_centric", "coordinate_rotation_allocentric"]
+
+
+@pytest.mark.parametrize("code", LAYOUTS)
+def test_each_layout_template_says_what_turns_and_what_stays(code: str) -> None:
+    for template in table("en")[code]["templates"]:
+        assert re.search(r"by \{say angle\}", template["text"])
+        assert re.search(r"(seen|viewed) from above|look at the map from above", template["text"])
+        assert re.search(r"hangs on (the|its) walls", template["text"])
+        assert re.search(r"walls.* (stay|remain)|building.* stays?|except the building", template["text"])
+        assert re.search(r"(middle of the room|room's centre|centre of the room)", template["text"])
+    for template in table("zh")[code]["templates"]:
+        assert "{say angle}" in template["text"]
+        assert re.search(r"从上往下看|从上方俯视|看着图面", template["text"])
+        assert "包括挂在墙上的" in template["text"]
+        assert re.search(r"墙壁.*(不|没有|留|保持)|建筑.*不动|建筑以外|除了建筑", template["text"])
+    kept = {LAYOUTS[0]: "camera|picture", LAYOUTS[1]: "faced? at first|noted", LAYOUTS[2]: "compass|north"}[code]
+    assert all(re.search(kept, template["text"]) for template in table("en")[code]["templates"])
+
+
+def test_each_orbit_template_says_how_and_in_whose_frame() -> None:
+    for template in table("en")["object_rotate_object_centric"]["templates"]:
+        assert re.search(r"(seen|viewed) from above", template["text"], re.IGNORECASE)
+        assert re.search(r"not turned|same way as before|without being turned", template["text"])
+        assert re.search(r"your own", template["text"])
+        assert {"{the mover}", "{the around}", "{the query}", "{the reference}", "{say orbit}"} <= set(
+            re.findall(r"\{\w+ \w+\}", template["text"])
+        )
+    for template in table("zh")["object_rotate_object_centric"]["templates"]:
+        assert re.search(r"从上往下看|从上方俯视", template["text"])
+        assert re.search(r"朝向不变|不让它转向|不旋转", template["text"])
+
+
+def test_of_level_two_only_a_removal_says_that_what_is_carried_goes_along() -> None:
+    english, chinese = r"on or in|\bcarrying\b|along with|rests? on", r"上面|里面|承载"
+    for code in CODES:
+        if KIND_BY_CODE[code].level != "L2":
+            continue
+        for language, said in (("en", english), ("zh", chinese)):
+            for template in table(language)[code]["templates"]:
+                assert bool(re.search(said, template["text"])) is (code == "object_remove"), template["id"]
+
+
 def test_options_of_distance_state_their_bounds() -> None:
     for language in LANGUAGES:
         texts = table(language)["distance"]["options"]
