@@ -40,8 +40,8 @@ STATES = ("query_occluded", "reference_occluded", "neither")
 class MoveOcclusionSettings:
     """How many are worked out, and what is certain beyond the rule of the relation."""
 
-    max_drafts: int = 36
-    """Drafts from one scene: four for each answer and motion (own)."""
+    max_drafts: int = 18
+    """Drafts from one scene: two for each answer and motion; each has to be cast twice (own)."""
     likely_covered: float = 0.15
     """Of the outline of what is farther, the other's covers at least this share where an occlusion is looked for; where
     it covers less, but something, nothing is (own)."""

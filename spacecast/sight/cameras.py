@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,14 +68,6 @@ class Window(NamedTuple):
         """The part that lies in another window; of area 0 where none does."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Window(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
-
-    def around(self, others: Iterable[Window]) -> Window:
-        """The smallest window that holds what lies in this one of others; of area 0 where nothing does."""
-        parts = [part for part in (other.within(self) for other in others) if part.area]
-        if not parts:
-            return Window(self.left, self.top, self.left, self.top)
-        left, top = min(part.left for part in parts), min(part.top for part in parts)
-        return Window(left, top, max(part.right for part in parts), max(part.bottom for part in parts))
 
     @classmethod
     def of(cls, intrinsics: Intrinsics) -> Window:

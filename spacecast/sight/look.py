@@ -174,9 +174,12 @@ class Look:
     def _image_and_crops(self) -> tuple[IdImage, dict[int, Crop]]:
         if self._about is None:
             return self.sight.image_and_crops(self.camera, self._threads)
-        places = [self.sight.part_of(i).window(self.camera) for i in self._about]
-        picture = Window.of(self.camera.intrinsics)
-        return self.sight.image_and_crops(self.camera, self._threads, picture.around(places))
+        crops = {i: self.sight.crop(i, self.camera, self._threads) for i in self._about}
+        wanted = np.zeros((self.camera.intrinsics.height, self.camera.intrinsics.width), dtype=np.bool_)
+        for window, depth in crops.values():
+            # Holes are counted in the hull of a silhouette.
+            wanted[window.slices] |= hull_of(np.isfinite(depth))
+        return self.sight.image_at(wanted, crops, self.camera, self._threads), crops
 
     @cached_property
     def _visible_px(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ unchanged scan also has one scene over the whole mesh. Nothing falls back to box
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from spacecast.frames import Array, Transform
 from spacecast.scan import View
 from spacecast.scene import Scene, SceneObject, Shape
-from spacecast.sight.cameras import Camera, Window, box_window, camera_of, window_rays
+from spacecast.sight.cameras import Camera, Window, box_window, camera_of, pixel_rays, window_rays
 from spacecast.sight.rays import Hits, RayScene
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ NO_HIT = -2
 
 MASK_WIDTH_PX = 640
 """Masks are cast this wide, and all pixel counts refer to it; SEMANTICS, head."""
+
+_ROUNDING_M = 1e-3
+"""Depths are float32, and a box is so much larger than its mesh."""
 
 _WORLD = Transform.identity(target="world", source="world")
 
@@ -69,6 +72,12 @@ class Part(NamedTuple):
     def window(self, camera: Camera) -> Window:
         """Where the part can be seen, beyond the picture too."""
         return box_window(self.bounds, self.from_camera(camera), camera.intrinsics)
+
+    def nearest_m(self, camera: Camera) -> float:
+        """No point of it is nearer along the optical axis."""
+        corners = np.array(np.meshgrid(*self.bounds.T)).reshape(3, -1).T
+        camera_from_part = self.from_camera(camera).inverse()
+        return float((camera_from_part @ corners)[:, 2].min()) - _ROUNDING_M
 
     def cast(self, camera: Camera, window: Window, threads: int) -> Hits:
         """Nearest hits (h, w) through the pixels of a window."""
@@ -113,7 +122,7 @@ class Sight:
             view_or_camera: a view brings its sensor depth, a camera has none.
             width_px: of the masks; the height follows.
             about: ids of the only objects that the look will be asked about, so that no more of the picture is cast
-                than where they may be; None for all.
+                than where they are; None for all.
             attachment_of: the state whose attachment counts, None for this one: deriving it takes longer than a look
                 about two objects, and only ``opened_near`` needs it.
             threads: 0 for all cores, 1 in build workers.
@@ -136,38 +145,62 @@ class Sight:
         window = part.window(camera).within(Window.of(camera.intrinsics))
         return Crop(window, part.cast(camera, window, threads).t)
 
-    def image_and_crops(
-        self, camera: Camera, threads: int = 0, region: Window | None = None
-    ) -> tuple[IdImage, dict[int, Crop]]:
-        """The id image, and the objects that were cast alone for it (none where the whole mesh was cast).
-
-        With a region only its pixels are cast: outside nothing is known, and it reads as if nothing were hit.
-        """
+    def image_and_crops(self, camera: Camera, threads: int = 0) -> tuple[IdImage, dict[int, Crop]]:
+        """The id image, and the objects that were cast alone for it (none where the whole mesh was cast)."""
         crops: dict[int, Crop] = {}
-        if len(self.parts) == 1 and region is None:
+        if len(self.parts) == 1:
             (part,) = self.parts
             hits = part.cast(camera, Window.of(camera.intrinsics), threads)
             return IdImage(part.ids[hits.face], hits.t), crops
         shape = (camera.intrinsics.height, camera.intrinsics.width)
         image = IdImage(np.full(shape, NO_HIT, np.int32), np.full(shape, np.inf, np.float32))
-        for part, window, hits, nearer in self.layers(camera, threads, region):
+        for part, window, hits, nearer in self.layers(camera, threads):
             image.depth[window.slices][nearer] = hits.t[nearer]
             image.ids[window.slices][nearer] = part.ids[hits.face[nearer]]
             if len(part.blocks) == 1 and part.blocks[0][0] in self._objects:
                 crops[part.blocks[0][0]] = Crop(window, hits.t)
         return image, crops
 
-    def layers(
-        self, camera: Camera, threads: int = 0, region: Window | None = None
-    ) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
-        """Part after part: where it may be seen, its hits there, and in which pixels it is nearer than all before.
+    def image_at(
+        self, pixels: NDArray[np.bool_], crops: Mapping[int, Crop], camera: Camera, threads: int = 0
+    ) -> IdImage:
+        """The id image in some pixels; elsewhere it reads as if nothing but these crops were hit.
 
-        With a region nothing is cast outside of it.
+        Args:
+            pixels: (H, W) of the picture.
+            crops: objects that were cast already. Nothing is cast where one of them is nearer than the box of a part.
+            camera: the picture's.
+            threads: 0 for all cores, 1 in build workers.
         """
+        image = IdImage(np.full(pixels.shape, NO_HIT, np.int32), np.full(pixels.shape, np.inf, np.float32))
+        for object_id, (window, depth) in crops.items():
+            nearer = depth < image.depth[window.slices]
+            image.depth[window.slices][nearer] = depth[nearer]
+            image.ids[window.slices][nearer] = object_id
+        for part in self.parts:
+            if len(part.blocks) == 1 and part.blocks[0][0] in crops:
+                continue
+            window = part.window(camera).within(Window.of(camera.intrinsics))
+            open_px = pixels[window.slices] & (image.depth[window.slices] > part.nearest_m(camera))
+            rows, columns = np.nonzero(open_px)
+            if not len(rows):
+                continue
+            rows, columns = rows + window.top, columns + window.left
+            hits = part.rays.cast_rays(
+                pixel_rays(part.from_camera(camera), camera.intrinsics, columns, rows), threads=threads
+            )
+            nearer = hits.t < image.depth[rows, columns]
+            rows, columns = rows[nearer], columns[nearer]
+            image.depth[rows, columns] = hits.t[nearer]
+            image.ids[rows, columns] = part.ids[hits.face[nearer]]
+        return image
+
+    def layers(self, camera: Camera, threads: int = 0) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
+        """Part after part: where it may be seen, its hits there, and in which pixels it is nearer than all before."""
         picture = Window.of(camera.intrinsics)
         depth = np.full((picture.bottom, picture.right), np.inf, np.float32)
         for part in self.parts:
-            window = part.window(camera).within(picture if region is None else region.within(picture))
+            window = part.window(camera).within(picture)
             if not window.area:
                 continue
             hits = part.cast(camera, window, threads)
