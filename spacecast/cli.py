@@ -13,10 +13,11 @@ import ast
 import difflib
 import importlib.util
 import inspect
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -365,7 +366,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output went away: nothing to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a full disk, a folder that may not be written to, a folder in a file's place
+        print(f"spacecast: {_of_a_file(error)}", file=sys.stderr)
     return 2
+
+
+def _of_a_file(error: OSError) -> str:
+    """One line: which file or folder, and what the system says."""
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return f"{' -> '.join(names) or 'a file'}: {error.strerror or error}; give another place, or make room"
 
 
 def _command(name: str, args: list[str]) -> Any:
@@ -381,7 +390,23 @@ def _command(name: str, args: list[str]) -> Any:
         near = difflib.get_close_matches(name, [*_OURS, *registry.names("spacecast.commands")], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "; see spacecast --help"
         raise SpacecastError(f"no command {name!r}{hint}")
-    return tyro.cli(kind, prog=f"spacecast {name}", args=args, config=(tyro.conf.CascadeSubcommandArgs,))
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said):
+            return tyro.cli(kind, prog=f"spacecast {name}", args=args, config=(tyro.conf.CascadeSubcommandArgs,))
+    except SystemExit as stop:
+        if not stop.code:  # --help
+            raise
+        raise SpacecastError(_in_one_line(said.getvalue())) from None
+
+
+def _in_one_line(box: str) -> str:
+    """What tyro says of arguments in a frame of several lines, its title and sections joined by semicolons; the frame
+    is drawn with dashes and blanks where the terminal has no other signs."""
+    title, *lines = [line.strip(" │╭╮╰╯─") for line in box.strip().splitlines()]
+    rest = "\n".join(line if line.strip("-") else "" for line in lines)
+    sections = [" ".join(section.split()).rstrip(".") for section in rest.split("\n\n")]
+    return "; ".join([title, *(section for section in sections if section)])
 
 
 def _overview() -> str:
@@ -419,7 +444,7 @@ def _open(root: Path, scene_id: str) -> Scan:
 
 
 def _named(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
+    return int(text) if text.isdecimal() else text
 
 
 def _save_picture(pixels: Any, path: Path) -> None:

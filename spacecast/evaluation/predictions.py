@@ -35,7 +35,7 @@ def read_predictions(path: Path, rows: Mapping[str, Row]) -> dict[str, Response]
     """
     found: dict[str, Response] = {}
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
@@ -63,7 +63,7 @@ def write_predictions(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 def _record(line: str, place: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: not JSON; predictions are one JSON object a line") from error
     if not isinstance(record, dict) or not isinstance(record.get("question_uid"), str):
         raise InputError(f"{place}: no question_uid; a prediction is an object with question_uid and prediction")

@@ -110,6 +110,7 @@ def test_multi_select_is_the_exact_set(dataset, rows, tmp_path) -> None:
         (['{"question_uid": "camera-scene0000_00-0", "prediction": "A"}'] * 2, "p.jsonl:2: .*answered twice"),
         (['{"question_uid": "nobody", "prediction": "A"}'], "p.jsonl:1: question nobody is not in the benchmark"),
         (["", "not json"], "p.jsonl:2: not JSON"),
+        (["[" * 100_000], "p.jsonl:1: not JSON"),
         (['{"prediction": "A"}'], "no question_uid"),
         (["[1, 2]"], "no question_uid"),
     ],
@@ -120,6 +121,12 @@ def test_files_that_cannot_be_scored(dataset, tmp_path, lines, message) -> None:
     with pytest.raises(InputError, match=message):
         score(dataset, path, tmp_path / "out")
     assert not (tmp_path / "out" / REPORT).exists()
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(dataset, rows, tmp_path) -> None:
+    path = predict(tmp_path / "p.jsonl", {"question_uid": rows[0].question_uid, "prediction": rows[0].answer})
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert score(dataset, path, tmp_path / "out")["overall"]["correct"] == 1
 
 
 def test_a_missing_file_is_one_line(dataset, tmp_path) -> None:

@@ -1,0 +1,63 @@
+"""What the command line says to wrong arguments and to places that cannot be written to: one line, and status 2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spacecast.cli import main
+
+
+def one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said, after it was checked to be one line on stderr."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("spacecast: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "no command 'nonsense'"),
+        (["scene"], "Required options; Missing from spacecast scene: PATH Folder"),
+        (["scene", "raw"], "Scene id, for example scene0011_00"),
+        (["build", "raw", "out", "--workers", "x"], "Error parsing --workers"),
+        (["build", "raw", "out", "--seeds", "3"], "Perhaps you meant: --seed INT"),
+        (["build", "raw", "out", "--pictures", "jpg"], "Expected one of ('photos', 'render')"),
+        (["ask", "raw", "scene0011_00"], "{direction, distance, occlusion, attachment}"),
+        (["ask", "raw", "scene0011_00", "direction", "lamp"], "--reference"),
+    ],
+)
+def test_wrong_arguments_are_told_in_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said in one_line(arguments, capsys)
+
+
+def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["build", "--help"])
+    assert not stop.value.code
+    assert "--seed INT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["a folder", "under a file"])
+def test_a_place_that_cannot_be_written_to_is_named(
+    place: str, tmp_path: Path, demo_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    picture = tmp_path if place == "a folder" else tmp_path / "file" / "map.png"
+    scene = sorted(path.name for path in (demo_root / "scans").iterdir())[0]
+    assert main(["scene", str(demo_root), scene, "--picture", str(picture)]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert str(tmp_path) in err
+
+
+def test_a_digit_that_is_no_number_is_a_label(demo_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = sorted(path.name for path in (demo_root / "scans").iterdir())[0]
+    assert "no object has the label '²'" in one_line(["ask", str(demo_root), scene, "attachment", "²"], capsys)
