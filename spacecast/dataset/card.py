@@ -50,6 +50,13 @@ def card_of(manifest: Mapping[str, Any]) -> str:
         _table(("pictures", "questions"), counts["by_images"].items()),
         _table(("scene", "questions"), counts["by_scene"].items()),
     ]
+    if manifest["changes"]:
+        parts.append(
+            _table(
+                ("category about a change", "answers it leaves as they were", "also asked before the change"),
+                [(name, entry["unchanged"], entry["twins"]) for name, entry in manifest["changes"].items()],
+            )
+        )
     if manifest["unmet"]:
         parts.append("## What the scans did not allow\n")
         parts.append(

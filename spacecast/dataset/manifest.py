@@ -131,6 +131,11 @@ def manifest_of(
         "questions": len(rows),
         "counts": counts_of(rows),
         "balance": balance_of(rows),
+        "changes": changes_of(rows),
+        "limits": {
+            "max_shares": [list(rule) for rule in suite.max_shares],
+            "max_unchanged": {rule.type_code: rule.share for rule in suite.max_unchanged},
+        },
         "margins": margins_of(rows),
         "shards": [shard._asdict() for shard in shards],
         "scenes": {
@@ -179,6 +184,19 @@ def balance_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, int]]]:
         category: {name: dict(sorted(counter.items())) for name, counter in entry.items()}
         for category, entry in sorted(found.items())
     }
+
+
+def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+    """Per type about a change: how many answers it leaves as they were, and how many twins are asked too."""
+    found: dict[str, Counter[str]] = {}
+    for row in rows:
+        if row.relation_unchanged is None:
+            continue
+        twin = row.facts.get("twin") or {}
+        entry = found.setdefault(row.category, Counter(unchanged=0, twins=0))
+        entry["unchanged"] += row.relation_unchanged
+        entry["twins"] += twin.get("question_uid") is not None
+    return {category: dict(counts) for category, counts in sorted(found.items())}
 
 
 def margins_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, float]]]:

@@ -1,4 +1,4 @@
-"""Question types about a change, in rooms that are nothing but points on a plan: their pools are as skewed as real ones.
+"""Question types about a change, in rooms that are nothing but points on a plan; as skewed as real ones.
 
 Twelve things stand about a room of 6 m by 5 m, each fourth carried by the one before it. What is nearer than 0.5 m to
 another may not be moved there; directions are asked where they are at most 0.7 of the way to a border, before and
@@ -111,7 +111,7 @@ def fours(value: str, names: tuple[str, ...]) -> tuple[Choice, ...]:
     return tuple(Choice(name, None if name == value else "other") for name in shown)
 
 
-def draft(  # noqa: PLR0913, PLR0917
+def draft(  # noqa: PLR0917
     room: Room,
     ids: tuple[int, ...],
     view: int,

@@ -12,7 +12,7 @@ import itertools
 import os
 import signal
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from PIL import Image
 
 from spacecast.dataset.chance import generator
 from spacecast.dataset.settings import Folder, Sources
-from spacecast.dataset.types import Choice, Draft, MaxShare, Quota, Refusal, Suite, ViewUse
+from spacecast.dataset.types import Choice, Draft, MaxShare, MaxUnchanged, Quota, Refusal, Suite, ViewUse
 from spacecast.errors import InputError
 from spacecast.frames import COMPASS, SECTORS, Intrinsics, Transform
 from spacecast.scan import Instance, Problem, Scan, View
@@ -93,7 +93,7 @@ def context(scan: Scan, pictures: str) -> Any:
     )
 
 
-def facts(scan: Scan, view: str, ids: tuple[int, ...], value: str) -> dict[str, Any]:
+def facts(scan: Scan, view: str, ids: tuple[int, ...], value: str, kind: str = "direction") -> dict[str, Any]:
     camera = scan.views[view]
     box = {"min": [0.123456, -0.0, 0.0], "max": [1, 1, 1]}
     return {
@@ -109,7 +109,13 @@ def facts(scan: Scan, view: str, ids: tuple[int, ...], value: str) -> dict[str, 
             }
         ],
         "intervention": None,
-        "relation": {"kind": "direction", "target": ids[0], "before": {"value": value}, "after": None},
+        "relation": {
+            "kind": kind,
+            "target": ids[0],
+            "reference": ids[1] if len(ids) > 1 else None,
+            "before": {"value": value},
+            "after": None,
+        },
         "twin": None,
         "margins": {"ambiguity": np.float64(sum(ids) % 7 / 10)},
     }
@@ -151,6 +157,42 @@ class Directions:
 
 
 @dataclass(frozen=True)
+class Moves(Directions):
+    """The same, after a move by as many eighths as is stated; asked only where level 1 asks too."""
+
+    code: str = "object_move_allocentric"
+    level: str = "L2"
+    name: str = "Move World Direction"
+    turns: tuple[int, ...] = (0, 0, 0, 1, 2, 5)
+    """Eighths by which answers may change: half stay as they were."""
+
+    def enumerate(self, context: Any) -> Iterator[Draft | Refusal]:
+        for draft in super().enumerate(context):
+            if isinstance(draft, Refusal):
+                yield draft
+                continue
+            before = SECTORS.index(draft.balance)
+            turn = self.turns[int(generator("move", context.scan.scene_id, draft.case).integers(len(self.turns)))]
+            after = SECTORS[(before + turn) % 8]
+            moved = draft.facts["relation"]["target"]
+            yield replace(
+                draft,
+                facts={
+                    **draft.facts,
+                    "intervention": {"kind": "move", "moved": [moved]},
+                    "relation": {**draft.facts["relation"], "after": {"value": after}},
+                    "twin": {"value": draft.balance, "question_uid": None},
+                },
+                choices=tuple(sorted(Choice(SECTORS[(before + turn + k) % 8], None if k == 0 else "other")
+                                     for k in (0, 2, 4, 6))),
+                stated={**draft.stated, "turn": str(turn)},
+                balance=after,
+                relative=str(45 * ((before + turn) % 8)),
+                unchanged=turn == 0,
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Occlusions:
     code: str = "occlusion"
     version: int = 1
@@ -170,7 +212,7 @@ class Occlusions:
             yield Draft(
                 case=f"{one}-{view}",
                 views=(ViewUse(view, "image"),),
-                facts=facts(scan, view, (one,), value),
+                facts=facts(scan, view, (one,), value, "occlusion"),
                 choices=tuple(Choice(state, None if state == value else "other") for state in self.STATES),
                 words={"target": one},
                 stated={},
@@ -199,7 +241,7 @@ class Attachments:
                     yield Draft(
                         case=f"{mover}-{'-'.join(map(str, trio))}-{right}",
                         views=(ViewUse("0", "image"),),
-                        facts=facts(scan, "0", (mover, *trio), str(right)),
+                        facts=facts(scan, "0", (mover, *trio), str(right), "attachment"),
                         choices=tuple(Choice(str(i), None if k < right else "other") for k, i in enumerate(trio)),
                         words={"mover": mover},
                         stated={},
@@ -228,8 +270,21 @@ SUITE = Suite(
 )
 
 
+CHANGED = replace(
+    SUITE,
+    name="changed",
+    types=(Moves(), *SUITE.types),  # level 1 is not first
+    quotas=(*SUITE.quotas, Quota("object_move_allocentric", 24)),
+    max_unchanged=(MaxUnchanged("object_move_allocentric", 1 / 4),),
+)
+NEVER_UNCHANGED = replace(
+    CHANGED, name="never unchanged", max_unchanged=(MaxUnchanged("object_move_allocentric", 0.0),)
+)
+SUITES = {suite.name: suite for suite in (SUITE, CHANGED, NEVER_UNCHANGED)}
+
+
 def suite(name: str) -> Suite:
-    return SUITE
+    return SUITES.get(name, SUITE)
 
 
 def painter(scan: Scan) -> Any:

@@ -8,8 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from spacecast.dataset.balance import largest_count
 from spacecast.dataset.reader import Benchmark
-from spacecast.dataset.selection import largest_count
 from spacecast.registry import open_scan
 
 
@@ -31,7 +31,7 @@ def test_equal_bytes_for_hash_seeds_and_workers(demo_root: Path, tmp_path: Path)
 
 def test_letters_and_answers_are_balanced(demo_benchmark: Path) -> None:
     rows = Benchmark.open(demo_benchmark, check=True).rows
-    assert {row.level for row in rows} == {"L1"}
+    assert {row.level for row in rows} == {"L1", "L2", "L3"}
     for category in sorted({row.category for row in rows}):
         of_type = [row for row in rows if row.category == category]
         letters = Counter(row.answer for row in of_type)
