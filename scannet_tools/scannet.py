@@ -20,6 +20,7 @@ everything that is left out is in ``Scan.problems``:
 ``no_camera``          no intrinsics for the frames, which are left out; or a size of the pictures that was assumed
 ``not_aligned``        no usable ``axisAlignment``; north is arbitrary
 ``no_labels``          a scene without annotation
+``no_label_map``       no label map beside or above the scene; our own lists stand alone
 ``no_colors``          a mesh without colours; it is grey
 ``broken_object``      an entry of the aggregation that is no object; left out
 ``empty_object``       an object without a vertex of its own; left out
@@ -38,7 +39,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from scannet_tools.labels import LabelMap, find_label_map, instance_of
+from scannet_tools.labels import LABEL_MAP_NAME, LabelMap, find_label_map, instance_of
 from scannet_tools.ply import Mesh, read_ply
 from scannet_tools.scannet_frames import Cameras, read_views
 from scannet_tools.segments import Group, Groups, Segments, own_vertices, read_groups, read_segments, unfit
@@ -122,7 +123,10 @@ def read(folder: Path) -> Scan:
         segments, groups = labels
         inputs[segments.path.name], inputs[groups.path.name] = segments.path, groups.path
         map_path = find_label_map(folder)
-        if map_path is not None:
+        if map_path is None:
+            detail = "not beside or above the scene; our own lists stand; download it"
+            problems.append(Problem("no_label_map", LABEL_MAP_NAME, detail))
+        else:
             inputs[map_path.name] = map_path
         ownership = own_vertices(segments.numbers, groups.groups, max_lost_share=SETTINGS.max_lost_share)
         instances = _instances(groups.groups, ownership.lost_shares, map_path)

@@ -131,6 +131,7 @@ def write_scene(root: Path, name: str = NAME, *, labels: bool = True, text: dict
         write_segments(folder, SEGMENTS)
         write_groups(folder, GROUPS)
     write_text(folder, TEXT if text is None else text)
+    (root / "scannetv2-labels.combined.tsv").write_text("raw_category\n")  # knows no label
     return folder
 
 

@@ -34,6 +34,7 @@ from raw_scene import (
     write_text,
 )
 
+from scannet_tools.labels import LABEL_MAP_NAME
 from scannet_tools.scannet import READER
 from scannet_tools.scannet_frames import registered_depth
 from spacecast.errors import InputError, SpacecastError
@@ -75,7 +76,8 @@ def test_a_whole_scene(tmp_path):
     depth = view.load_depth()
     assert depth.dtype == np.float32
     assert np.unique(depth).tolist() == [1.5]
-    assert sorted(scan.input_files) == sorted(p.name for p in folder.iterdir() if p.is_file())
+    files = [LABEL_MAP_NAME, *(p.name for p in folder.iterdir() if p.is_file())]
+    assert sorted(scan.input_files) == sorted(files)
     moved = pickle.loads(pickle.dumps(view))
     assert (moved.load_color() == view.load_color()).all()
 
@@ -299,6 +301,15 @@ def test_a_text_file_with_a_byte_order_mark_keeps_its_first_line(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert path.read_text(encoding="utf-8-sig").startswith("axisAlignment")
     assert READER.read(folder).is_aligned
+
+
+def test_a_missing_label_map_is_told_where_there_are_labels(tmp_path):
+    folder = write_scene(tmp_path / "with")
+    (tmp_path / "with/scannetv2-labels.combined.tsv").unlink()
+    assert counts(READER.read(folder)) == {"no_label_map": 1, **SILENT}
+    folder = write_scene(tmp_path / "without", labels=False)
+    (tmp_path / "without/scannetv2-labels.combined.tsv").unlink()
+    assert counts(READER.read(folder)) == {"no_labels": 1, **SILENT}
 
 
 def test_a_scene_without_its_text_file(tmp_path):
