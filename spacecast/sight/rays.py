@@ -88,10 +88,10 @@ class RayScene:
         if self._hierarchy is None:
             self._hierarchy = self._build(threads)
         found = self._hierarchy.cast_rays(require_open3d().core.Tensor.from_numpy(rays), nthreads=threads)
-        # open3d numbers faces as uint32 and says 2^32 - 1 for none: read as int32 that is -1.
-        return Hits(
-            found["t_hit"].numpy(), found["primitive_ids"].numpy().view(np.int32), found["primitive_uvs"].numpy()
-        )
+        # Copies: open3d lists memory of its own that is still in use when a process ends, line after line, as lost.
+        # It numbers faces as uint32 and says 2^32 - 1 for none: read as int32 that is -1.
+        t, face, uv = (found[name].numpy().copy() for name in ("t_hit", "primitive_ids", "primitive_uvs"))
+        return Hits(t, face.view(np.int32), uv)
 
     def _build(self, threads: int) -> Any:
         o3d = require_open3d()
