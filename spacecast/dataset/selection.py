@@ -42,7 +42,7 @@ class SelectionSettings:
     """What it is worth that the same is asked before the change."""
     scene_weight: int = 8
     """Cost, times (2 n + 1), of one more question from a scene that has n."""
-    stated_weight: int = 2
+    stated_weight: int = 8
     """The same for a value that the text states, and for how many objects go along."""
     view_weight: int = 1
     """The same for a picture."""
