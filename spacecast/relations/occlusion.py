@@ -47,6 +47,9 @@ class OcclusionSettings:
     """One occludes the other: at least this share of the other is hidden, opened."""
     pair_max_opened: float = 0.005
     """Neither occludes the other: each covers less than this of the other, opened."""
+    least_margin: float = 0.0001
+    """A share that is nearer to a strict bound has no state: facts are written to four decimals, and whoever reads them
+    has to come to the same (own)."""
     max_truncation: float = 0.65
     """A pair that is cut more by the frame is not certain; SEMANTICS section 4."""
 
@@ -110,9 +113,9 @@ def occlusion(
         value = "not visible"
     else:
         clear, hidden = _clear_margin(seen), _hidden_margin(seen)
-        if clear > 0.0:
+        if clear > SETTINGS.least_margin:
             value, margins["clear_by"] = "not occluded", clear
-        elif hidden is not None and hidden > 0.0:
+        elif hidden is not None and hidden > SETTINGS.least_margin:
             value, margins["hidden_by"] = "occluded", hidden
         else:
             reasons.append("grey_zone")
@@ -191,7 +194,7 @@ def pairwise_in(look: Look, query_id: int, reference_id: int) -> Answer:
             "hidden_by": numbers[f"{role}_opened"] - SETTINGS.pair_min_opened,
             "majority_by": numbers[f"{role}_hidden_by_other"] - 0.5,
         }
-    elif max(covered.values()) < SETTINGS.pair_max_opened:
+    elif max(covered.values()) < SETTINGS.pair_max_opened - SETTINGS.least_margin:
         value, margins = "neither", {"clear_by": SETTINGS.pair_max_opened - max(covered.values())}
     else:
         reasons.append("grey_zone")
@@ -218,7 +221,7 @@ def _least_silhouette_px(look: Look) -> float:
 
 
 def _clear_margin(seen: Visibility) -> float:
-    """How far below the bounds of ``not occluded``; not above 0 where it is not."""
+    """How far below the bounds of ``not occluded``."""
     by_blocked = SETTINGS.max_blocked - seen.blocked
     by_opened = min(SETTINGS.max_blocked - seen.opened, SETTINGS.max_blocked_slivers - seen.blocked)
     return max(by_blocked, by_opened)
