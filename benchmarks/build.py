@@ -29,11 +29,14 @@ class Kind:
 
 
 def features() -> list[Feature]:
-    """As many candidates of one type as 182 scenes can give, skewed and with a stated value."""
+    """As many candidates of one type as 182 scenes can give, skewed, of moves by the compass: three stated values."""
     draw = generator("benchmark", "features")
     count = SCENES * PER_SCENE
     answers = np.minimum(7, draw.exponential(2.5, count).astype(int))
-    numbers = {name: draw.integers(0, high, count) for name, high in (("view", 16), ("pair", 200), ("compass", 8))}
+    numbers = {
+        name: draw.integers(0, high, count)
+        for name, high in (("view", 16), ("pair", 200), ("compass", 8), ("direction", 8), ("step", 6))
+    }
     return [
         Feature(
             uid=f"u{i}",
@@ -42,9 +45,16 @@ def features() -> list[Feature]:
             views=(f"v{numbers['view'][i]}",),
             balance=COMPASS[answers[i]],
             right=(0,),
-            stated=(("camera_compass", COMPASS[numbers["compass"][i]]),),
-            preference=0,
+            stated=(
+                ("camera_compass", COMPASS[numbers["compass"][i]]),
+                ("direction", COMPASS[numbers["direction"][i]]),
+                ("distance", str(numbers["step"][i])),
+            ),
+            preference=i % 3 % 2,
             rank=int(rank),
+            options=str(answers[i] % 2),
+            relative=str(45 * ((answers[i] - numbers["direction"][i]) % 8)),
+            unchanged=i % 5 < 2,
         )
         for i, rank in enumerate(draw.integers(2**62, size=count))
     ]
@@ -78,7 +88,7 @@ def timed(what: str, start: float) -> float:
 
 def main() -> None:
     candidates = features()
-    rules = TypeRules(Kind.code, Kind.option_count, multi_select=False)
+    rules = TypeRules(Kind.code, Kind.option_count, multi_select=False, max_unchanged=0.25)
     start = time.perf_counter()
     chosen = set(select(candidates, QUESTIONS, rules).chosen)
     timed(f"select {len(chosen)} of {len(candidates)} candidates of one type", start)

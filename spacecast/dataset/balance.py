@@ -131,34 +131,32 @@ class Balance:
 
     def _lay_out(self, tables: Sequence[_Table], first: Ints) -> None:
         """All cells in one array; cell 0 and row 0 are of candidates that a table does not hold."""
-        cells, rows = [], []
-        cell_row, sets, equal, slack, spare, share, kinds = [np.zeros(1, np.int64)], [np.ones(1, np.int64)], [0], [
-            _UNBOUNDED
-        ], [0], [np.ones(1)], [1]  # fmt: skip
-        for table in tables:
-            count, width = int(table.rows.max(initial=-1)) + 1, len(table.sets)
-            row, column = table.rows[first], table.columns[first]
-            start_cell, start_row = sum(map(len, cell_row)), len(kinds)
-            cells.append(np.where(row < 0, 0, start_cell + row * width + column))
-            rows.append(np.where(row < 0, 0, start_row + row))
-            cell_row.append(np.repeat(np.arange(start_row, start_row + count), width))
-            sets.append(np.tile(table.sets, count))
-            share.append(np.tile(table.shares, count))
-            equal += [int(table.is_equal)] * count
-            slack += [table.slack] * count
-            spare += [table.spare] * count
-            kinds += [table.kinds] * count
+        nothing = np.zeros(1, dtype=np.int64)
+        outside = _Table(nothing, nothing, np.ones(1, np.int64), 1, False, _UNBOUNDED, 0, np.ones(1))
+        cells, rows, cell_row = [], [], []
+        cells_before, rows_before = 0, 0
+        lengths = []
+        for table in [outside, *tables]:
+            length, width = int(table.rows.max(initial=-1)) + 1, len(table.sets)
+            if table is not outside:
+                row, column = table.rows[first], table.columns[first]
+                cells.append(np.where(row < 0, 0, cells_before + row * width + column))
+                rows.append(np.where(row < 0, 0, rows_before + row))
+            cell_row.append(np.repeat(np.arange(rows_before, rows_before + length), width))
+            lengths.append(length)
+            cells_before, rows_before = cells_before + length * width, rows_before + length
+        every = [outside, *tables]
         self._cells: Ints = np.stack(cells)  # (tables, signatures): numpy adds up the first axis much faster
         self._rows: Ints = np.stack(rows)
         self._cell_row: Ints = np.concatenate(cell_row)
-        self._sets: Ints = np.concatenate(sets)
-        self._share = np.concatenate(share)
-        self._equal: Ints = np.array(equal, dtype=np.int64)[self._cell_row]
-        self._kinds: Ints = np.array(kinds, dtype=np.int64)
-        self._slack = np.array(slack) / self._kinds
-        self._spare: Ints = np.array(spare, dtype=np.int64)
-        self._cell_count = np.zeros(len(self._cell_row), dtype=np.int64)
-        self._row_count = np.zeros(len(kinds), dtype=np.int64)
+        self._sets: Ints = np.concatenate([np.tile(t.sets, n) for t, n in zip(every, lengths, strict=True)])
+        self._share = np.concatenate([np.tile(t.shares, n) for t, n in zip(every, lengths, strict=True)])
+        self._kinds: Ints = np.repeat([t.kinds for t in every], lengths)
+        self._slack = np.repeat([t.slack for t in every], lengths) / self._kinds
+        self._spare: Ints = np.repeat([t.spare for t in every], lengths)
+        self._equal: Ints = np.repeat([int(t.is_equal) for t in every], lengths)[self._cell_row]
+        self._cell_count = np.zeros(cells_before, dtype=np.int64)
+        self._row_count = np.zeros(rows_before, dtype=np.int64)
 
     def put(self, signature: int, step: int) -> None:
         """One more, or with ``step=-1`` one less, of a signature. Cells of a signature lie in different tables."""
