@@ -109,11 +109,33 @@ def row_with(  # noqa: PLR0917
     return Row(**columns, source_record_json=json.dumps(record, sort_keys=True))
 
 
-def options_of(texts: dict[str, str], right: Sequence[str], rng: np.random.Generator, tag: str = "other") -> list[dict]:
-    """Options in a drawn order; value -> text."""
+def options_of(
+    texts: dict[str, str], right: Sequence[str], rng: np.random.Generator, tags: dict[str, str] | None = None
+) -> list[dict]:
+    """Options in a drawn order; value -> text. A wrong one that has no tag is some other."""
     order = rng.permutation(len(texts))
-    items = list(texts.items())
-    return [{"text": items[i][1], "value": items[i][0], "tag": None if items[i][0] in right else tag} for i in order]
+    items, known = list(texts.items()), tags or {}
+    return [
+        {"text": text, "value": value, "tag": None if value in right else known.get(value, "other")}
+        for value, text in (items[i] for i in order)
+    ]
+
+
+def word_of(vector: Sequence[float], east: float, north: float) -> str:
+    """The word of a vector to one who looks along (east, north)."""
+    ahead, sideways = vector[0] * east + vector[1] * north, vector[0] * north - vector[1] * east
+    return WORDS[round(np.degrees(np.arctan2(sideways, ahead)) / 45.0) % 8]
+
+
+def direction_tags(word: str, elsewhere: Sequence[str]) -> dict[str, str]:
+    """Tags of a direction without a change: what is told in another frame, and, before that, left for right."""
+    mirrored = word.replace("left", "right") if "left" in word else word.replace("right", "left")
+    return {**dict.fromkeys(elsewhere, "wrong_frame"), mirrored: "mirrored"}
+
+
+def in_compass(tags: dict[str, str]) -> dict[str, str]:
+    """The same in compass words, north for front."""
+    return {COMPASS[WORDS.index(word)]: tag for word, tag in tags.items()}
 
 
 def turned_words(word: str, east: float, north: float) -> np.ndarray:
@@ -133,6 +155,9 @@ def direction_question(uid: str, scene: str, word: str, rng: np.random.Generator
     way = np.array([way[0] * np.cos(off) - way[1] * np.sin(off), way[0] * np.sin(off) + way[1] * np.cos(off), 0.0])
     target = reference + rng.uniform(0.8, 2.0) * way
     value = COMPASS[WORDS.index(word)] if world else word
+    as_seen, by_north = word_of(way, east, north), word_of(way, 0.0, 1.0)
+    to_camera = word_of(way, *-reference[:2])  # one who stands at the reference and faces the camera, at (0, 0)
+    tags = in_compass(direction_tags(word, [as_seen])) if world else direction_tags(word, [by_north, to_camera])
     four = COMPASS_FOURS[value] if world else FOURS[value]
     facts = facts_with(
         objects=[box(5, "bed", reference, ["reference"]), box(12, "chair", target, ["target"])],
@@ -151,7 +176,7 @@ def direction_question(uid: str, scene: str, word: str, rng: np.random.Generator
                 "ambiguity": abs(np.degrees(off)) / 22.5,
             },
         },
-        options=options_of({v: v for v in four}, [value], rng),
+        options=options_of({v: v for v in four}, [value], rng, tags),
     )  # fmt: skip
     text = f"The camera looks {look}. Where is the chair from the bed?" if world else "Where is the chair from the bed?"
     return row_with(code, uid, scene, text, facts)
@@ -171,7 +196,10 @@ def object_question(uid: str, scene: str, word: str, rng: np.random.Generator) -
             "before": {"value": word, "angle_deg": (45.0 * WORDS.index(word) + 180.0) % 360.0 - 180.0,
             "ambiguity": 0.0},
         },
-        options=options_of({v: v for v in FOURS[word]}, [word], rng),
+        # the camera of the picture looks north, so that both other frames are one
+        options=options_of(
+            {v: v for v in FOURS[word]}, [word], rng, direction_tags(word, [word_of(target - anchor, 0.0, 1.0)])
+        ),
     )  # fmt: skip
     facts["relation"]["before"]["angle_deg"] = 180.0 if word == "back" else facts["relation"]["before"]["angle_deg"]
     return row_with("direction_object_centric", uid, scene, "You are the desk and face the mat. The lamp?", facts)

@@ -369,8 +369,20 @@ def _compass_problems(facts: Facts, start: recompute.Positions, end: recompute.P
 
 
 def _camera_problems(world_from_camera: NDArray[np.float64]) -> Iterator[Problem]:
-    right, down, forward = world_from_camera[:3, :3].T
-    pitch = np.degrees(np.arccos(min(1.0, abs(float(forward[2])))))
-    roll = np.degrees(np.arcsin(min(1.0, abs(float(right[2])))))
-    if pitch <= SETTINGS.min_pitch_from_vertical_deg or roll > SETTINGS.max_roll_deg or down[2] > 0:
+    if not has_heading(world_from_camera):
+        pitch, roll = _pitch_and_roll(world_from_camera)
         yield "not_certain", f"the camera has no heading: {pitch:.0f} degrees from the vertical, rolled by {roll:.0f}"
+
+
+def has_heading(world_from_camera: NDArray[np.float64]) -> bool:
+    """True if a camera looks neither too steeply nor is rolled too far, nor upside down; SEMANTICS 1."""
+    pitch, roll = _pitch_and_roll(world_from_camera)
+    is_upright = world_from_camera[2, 1] <= 0.0
+    return is_upright and pitch > SETTINGS.min_pitch_from_vertical_deg and roll <= SETTINGS.max_roll_deg
+
+
+def _pitch_and_roll(world_from_camera: NDArray[np.float64]) -> tuple[float, float]:
+    """Degrees from the vertical, and of the right axis off horizontal."""
+    right, forward = world_from_camera[:3, 0], world_from_camera[:3, 2]
+    pitch = np.degrees(np.arccos(min(1.0, abs(float(forward[2])))))
+    return float(pitch), float(np.degrees(np.arcsin(min(1.0, abs(float(right[2]))))))

@@ -64,7 +64,7 @@ class RecomputeSettings:
     pairwise_most: float = 0.5
     """The other is the first hit on more than this share of what hides the occluded one."""
     pairwise_neither: float = 0.005
-    """Each covers less than this of the other, opened, where neither occludes."""
+    """Each hides less than this of the other, opened, where neither occludes."""
 
 
 SETTINGS = RecomputeSettings()
@@ -439,35 +439,26 @@ def occlusion_state(numbers: Facts, scale: float = 1.0) -> str:
 
 
 def pairwise_state(numbers: Facts, scale: float = 1.0) -> str:
-    """Who occludes whom, from three numbers of the query and three of the reference.
-
-    ``.._opened`` is the share of the one that is hidden, opened; ``.._hidden_by_other`` the share of that where the
-    other is the first hit; ``.._covered_by_other`` the share of the one, opened, that the other would hide if there
-    were nothing else.
+    """Who occludes whom, from ``query_hidden`` and ``reference_hidden``: the opened share of each that the other hides.
 
     Args:
-        numbers: of both objects in one view.
+        numbers: of both objects in one view, with ``query_silhouette_px`` and ``reference_silhouette_px``.
         scale: area of the mask over that of 640x480.
 
     Raises:
         InputError: the numbers lie in a grey zone, a silhouette is too small, or each hides a part of the other.
     """
-    hidden, covered = {}, {}
-    for role in ("query", "reference"):
-        silhouette = float(numbers[f"{role}_silhouette_px"])
-        if silhouette < SETTINGS.min_silhouette_px * scale:
-            raise InputError(f"silhouette of the {role} {silhouette:.0f} px: too small for a pairwise state")
-        opened, by_other = float(numbers[f"{role}_opened"]), float(numbers[f"{role}_hidden_by_other"])
-        hidden[role] = opened >= SETTINGS.pairwise_opened and by_other > SETTINGS.pairwise_most
-        covered[role] = float(numbers[f"{role}_covered_by_other"])
-    if hidden["query"] != hidden["reference"]:
-        return "query_occluded" if hidden["query"] else "reference_occluded"
-    if not hidden["query"] and max(covered.values()) < SETTINGS.pairwise_neither:
+    query, reference = float(numbers["query_hidden"]), float(numbers["reference_hidden"])
+    least_px = SETTINGS.min_silhouette_px * scale
+    if min(float(numbers["query_silhouette_px"]), float(numbers["reference_silhouette_px"])) < least_px:
+        raise InputError("a silhouette is too small for a pairwise state")
+    if max(query, reference) < SETTINGS.pairwise_neither:
         return "neither"
-    raise InputError(
-        f"query covered {covered['query']:.4f}, reference covered {covered['reference']:.4f}: no pairwise state is "
-        "certain"
-    )
+    if query >= SETTINGS.pairwise_opened > reference:
+        return "query_occluded"
+    if reference >= SETTINGS.pairwise_opened > query:
+        return "reference_occluded"
+    raise InputError(f"query hidden {query:.4f}, reference hidden {reference:.4f}: no pairwise state is certain")
 
 
 def _picture_scale(facts: Facts) -> float:

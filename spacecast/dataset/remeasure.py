@@ -286,28 +286,26 @@ class Remeasure:
             yield "occlusion", f"not visible, but {seen.visible_px} px are seen"
 
     def _pairwise(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
-        """Both objects' numbers, and, after a move, whether the state is the same with convex hulls."""
+        """Both objects' numbers, the state they stand for, and, after a move, that it is the same with convex hulls."""
         ends = {"query": int(facts["relation"]["target"]), "reference": int(facts["relation"]["reference"])}
-        view = binding_view(facts)
-        for role, other in (("query", "reference"), ("reference", "query")):
-            found = self._shadows(facts, moment).pair(view, ends[role], ends[other])
-            for problem in silhouette_problems(found.silhouette_px, int(numbers[f"{role}_silhouette_px"])):
+        view, value = binding_view(facts), str(numbers["value"])
+        found = self._shadows(facts, moment).pairs(view, ends["query"], ends["reference"])
+        for role, pair in zip(ends, found, strict=True):
+            for problem in silhouette_problems(pair.silhouette_px, int(numbers[f"{role}_silhouette_px"])):
                 yield said(role, problem)
-            for name in ("opened", "covered_by_other"):
-                stored, share = float(numbers[f"{role}_{name}"]), float(getattr(found, name))
-                if abs(stored - share) > SETTINGS.share:
-                    yield "occlusion", f"{role}_{name} {stored}, measured again {share:.4f}"
-            stored = float(numbers[f"{role}_hidden_by_other"])
-            opened_px = found.opened * found.silhouette_px
-            if opened_px and abs(stored - found.hidden_by_other) > SETTINGS.share + SETTINGS.few_px / opened_px:
-                yield "occlusion", f"{role}_hidden_by_other {stored}, measured again {found.hidden_by_other:.4f}"
-            if found.truncation > SETTINGS.max_truncation + 3 * SETTINGS.share:
-                yield "not_certain", f"{found.truncation:.2f} of the {role} lies beyond the picture"
-        if moment == "after":
-            hulls = self.state(facts, hulls=True)
-            pairs = [hulls.pair(view, ends[a], ends[b]) for a, b in (("query", "reference"), ("reference", "query"))]
-            if not could_be(str(numbers["value"]), *pairs):
-                yield "not_certain", f"{numbers['value']}, but not with convex hulls: {pairs}"
+            stored = float(numbers[f"{role}_hidden"])
+            if abs(stored - pair.covered_by_other) > SETTINGS.share:
+                yield "occlusion", f"{role}_hidden {stored}, measured again {pair.covered_by_other:.4f}"
+            if pair.truncation > SETTINGS.max_truncation + 3 * SETTINGS.share:
+                yield "not_certain", f"{pair.truncation:.2f} of the {role} lies beyond the picture"
+            if pair.unknown_share > SETTINGS.max_unknown_share + SETTINGS.share:
+                yield "occlusion", f"the sensor saw something nearer on {pair.unknown_share:.2f} of the {role}"
+        if not could_be(value, *found):
+            yield "occlusion", f"{value}, but measured again {found}"
+        elif moment == "after":
+            hulls = self.state(facts, hulls=True).pairs(view, ends["query"], ends["reference"])
+            if not could_be(value, *hulls):
+                yield "not_certain", f"{value}, but not with convex hulls: {hulls}"
 
     def _removal(self, facts: Facts) -> Iterator[Problem]:
         """What hides a target that stays: others, beside what goes, or what was not to be seen before."""

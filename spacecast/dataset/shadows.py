@@ -136,6 +136,8 @@ class Pair(NamedTuple):
     hidden_by_other: float
     """Share of the opened hidden part where the other is the first hit; 0 where nothing is hidden."""
     covered_by_other: float
+    """Share of the silhouette, opened, that the other would hide if there were nothing else."""
+    unknown_share: float
     truncation: float
 
 
@@ -225,11 +227,16 @@ class Shadows:
         silhouette, hidden = self._silhouette_and_hidden(name, one)
         count = int(silhouette.sum())
         if not count:
-            return Pair(0, 1.0, 0.0, 0.0, seen.truncation)
+            return Pair(0, 1.0, 0.0, 0.0, 0.0, seen.truncation)
         opened = opened_mask(hidden)
         by_other = float((sight.ids[opened] == other).mean()) if opened.any() else 0.0
         covered = opened_mask(silhouette & (theirs < mine))
-        return Pair(count, int(opened.sum()) / count, by_other, int(covered.sum()) / count, seen.truncation)
+        shares = (int(opened.sum()) / count, by_other, int(covered.sum()) / count)
+        return Pair(count, *shares, seen.unknown_share, seen.truncation)
+
+    def pairs(self, name: str, one: int, other: int) -> tuple[Pair, Pair]:
+        """:meth:`pair` both ways."""
+        return self.pair(name, one, other), self.pair(name, other, one)
 
     def hidden_beside(self, name: str, object_id: int, ids: Sequence[int]) -> float:
         """Share of a silhouette that is hidden, opened, where none of some objects is in front of it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -24,6 +25,7 @@ from PIL import Image
 from spacecast.dataset import recompute
 from spacecast.dataset.audit import audit
 from spacecast.dataset.coherence import facts_problems
+from spacecast.dataset.distractors import tag_problems
 from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import MANIFEST, Benchmark
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
@@ -34,6 +36,8 @@ Progress = Callable[[str, int, int], None]
 TAGS = frozenset({"forgot_attachment", "no_update", "mirrored", "wrong_frame", "wrong_sense", "other"})
 ROLES = {"image", "main_a", "bridge", "main_b"}
 LEVELS = ("L1", "L2", "L3")
+NAMING_KINDS = frozenset({"attachment", "pairwise_occlusion"})
+"""Relations whose options name objects, so that one meaning has many texts."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ def _option_texts(rows: Sequence[Row]) -> Iterator[Finding]:
     places: dict[tuple[str, str, str, str], str] = {}
     for row in rows:
         facts = _facts(row)
-        if facts is None or (facts.get("relation") or {}).get("kind") == "attachment":
+        if facts is None or (facts.get("relation") or {}).get("kind") in NAMING_KINDS:
             continue
         language = (facts.get("wording") or {}).get("language", "")
         for text, option in zip(row.options, facts.get("options") or [], strict=False):
@@ -159,6 +163,7 @@ def row_problems(row: Row) -> list[Finding]:
         found += [Finding(kind, row.question_uid, detail) for kind, detail in _views(row, facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in facts_problems(facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in _answer(row, facts)]
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in tag_problems(facts)]
     except InputError as error:
         found.append(Finding("facts", row.question_uid, str(error)))
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -229,14 +234,27 @@ def _options(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         places = sorted(names.index(option["value"]) for option in options if option["value"] in names)
         if len(places) != 4 or any(b - a != 2 for a, b in pairwise(places)):
             yield "options", f"{[option['value'] for option in options]} are not four directions 90 degrees apart"
-    if kind == "attachment" and facts["wording"]["language"] == "en":
-        labels = {str(item["id"]): item["label"] for item in facts["objects"]}
-        for option in options:
-            if labels.get(str(option["value"])) != option["text"]:
-                yield (
-                    "options",
-                    f"{option['text']!r} stands for object {option['value']}, {labels.get(option['value'])!r}",
-                )
+    if kind in NAMING_KINDS and facts["wording"]["language"] == "en":
+        yield from _naming_options(facts)
+
+
+def _naming_options(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Whether options that name objects name the right ones, in English."""
+    labels = {str(item["id"]): str(item["label"]) for item in facts["objects"]}
+    texts = {str(option["value"]): str(option["text"]) for option in facts["options"]}
+    if facts["relation"]["kind"] == "attachment":
+        for value, text in texts.items():
+            if labels.get(value) != text:
+                yield "options", f"{text!r} stands for object {value}, {labels.get(value)!r}"
+        return
+    # Who hides whom: the names exchanged give the text of the reverse, and the hidden one comes first.
+    query, reference = (labels[str(facts["relation"][end])] for end in ("target", "reference"))
+    swap = {query: reference, reference: query}
+    pattern = "|".join(re.escape(name) for name in sorted(swap, key=lambda name: (-len(name), name)))
+    one, other = texts.get("query_occluded", ""), texts.get("reference_occluded", "")
+    named = re.findall(pattern, one)
+    if named != [query, reference] or re.sub(pattern, lambda match: swap[match[0]], one) != other:
+        yield "options", f"{list(texts.values())} do not say who hides whom"
 
 
 def _views(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -97,7 +97,7 @@ def test_an_answer_changed_with_all_its_traces_is_found(clean, tmp_path) -> None
         rows[index] = changed(row, edit, answer=(letter,), correct_values=(value,))
 
     findings = verify(copy_with(clean, tmp_path, change))
-    assert kinds(findings) == {"answer"}
+    assert kinds(findings) == {"answer", "tag"}
     assert any("computed again" in finding.detail for finding in findings)
 
 
