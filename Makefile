@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-out
-SCENES ?= 6
+SCENES ?= 4
 SEED ?= 0
 
 .PHONY: help demo test lint bench clean

@@ -29,6 +29,8 @@ from spacecast.relations import attachment
 class AttachmentSettings:
     """Which options are offered (own)."""
 
+    min_neighbor_gap_m: float = 0.05
+    """A neighbour whose box is nearer to what moves may be built in one with it, for all that a picture shows."""
     max_neighbor_gap_m: float = 1.5
     """A neighbour's box is at most this far from the box of the mover or of something that it carries."""
     max_neighbors: int = 4
@@ -94,7 +96,7 @@ class AttachmentChain(BuiltType):
             if other in moving or other in above:
                 continue
             gap_m = min(scene.objects[other].aabb.gap_m(scene.objects[i].aabb) for i in moving)
-            if gap_m <= SETTINGS.max_neighbor_gap_m:
+            if SETTINGS.min_neighbor_gap_m <= gap_m <= SETTINGS.max_neighbor_gap_m:
                 gaps.append((gap_m, other))
         return tuple(other for _, other in sorted(gaps))
 

@@ -56,6 +56,8 @@ class ScanNetSettings:
     """An object that loses a larger share of its vertices to smaller objects is flagged; SEMANTICS section 2."""
     max_text_bytes: int = 1 << 20
     """More of a scene's ``.txt`` is not read (own; real ones have 1 kB)."""
+    max_alignment_tilt_deg: float = 10.0
+    """An ``axisAlignment`` that tips the scan's vertical by more is not usable (own; real ones turn about it)."""
     grey: int = 128
     """Colour of a mesh without colours (own)."""
 
@@ -179,7 +181,11 @@ def _alignment(values: Mapping[str, str], path: Path, problems: list[Problem]) -
     if text is not None:
         try:
             matrix = np.array(text.split(), dtype=np.float64).reshape(4, 4)
-            return Transform.from_matrix(matrix, target="world", source="scan")
+            aligned = Transform.from_matrix(matrix, target="world", source="scan")
+            tilt_deg = float(np.degrees(np.arccos(np.clip(aligned.rotation[2, 2], -1.0, 1.0))))
+            if tilt_deg <= SETTINGS.max_alignment_tilt_deg:
+                return aligned
+            why = f"axisAlignment tips the scan over, by {tilt_deg:.0f} degrees"
         except FrameError as error:
             why = f"axisAlignment is not usable: {error}"
         except ValueError:

@@ -63,7 +63,9 @@ def find_scans(root: Path) -> dict[str, tuple[Reader, Path]]:
     for reader in readers():
         for scene_id, path in reader.find(root).items():
             if scene_id in found:
-                raise InputError(f"{root}: scene {scene_id} is found twice: {found[scene_id][1]} and {path}")
+                raise InputError(
+                    f"{root}: scene {scene_id} is found twice: {found[scene_id][1]} and {path}; take one away"
+                )
             found[scene_id] = (reader, path)
     if not found:
         known = ", ".join(names("spacecast.readers"))

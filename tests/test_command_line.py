@@ -61,3 +61,15 @@ def test_a_place_that_cannot_be_written_to_is_named(
 def test_a_digit_that_is_no_number_is_a_label(demo_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scene = sorted(path.name for path in (demo_root / "scans").iterdir())[0]
     assert "no object has the label '²'" in one_line(["ask", str(demo_root), scene, "attachment", "²"], capsys)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report", "score"])
+def test_nothing_is_written_into_the_dataset(
+    command: str, demo_benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "predictions.jsonl").touch()
+    middle = [str(tmp_path / "predictions.jsonl")] if command == "score" else []
+    before = sorted(demo_benchmark.rglob("*"))
+    for out in (demo_benchmark, demo_benchmark / "data"):
+        assert "give another one to write to" in one_line([command, str(demo_benchmark), *middle, str(out)], capsys)
+    assert sorted(demo_benchmark.rglob("*")) == before

@@ -321,14 +321,15 @@ def _fill(layout: Layout, target: int) -> None:
 
 
 def _clutter(layout: Layout) -> None:
-    """Things that nobody annotated, and one that got no better name than object."""
+    """Things that nobody annotated, and one that got no better name than object. None of them looks like anything that
+    has a name: a box without a label would make "the box" mean two things, and no file would say so."""
     chance, style = layout.chance, layout.style
     layout.free(t.odd_object(chance, style), tries=15)
-    recipes = (t.toy, t.bottle, t.book, t.odd_object, t.paper_ball, f.box)
+    recipes = (t.odd_object, t.odd_bit)
     for _ in range(int(chance.integers(2, 5))):
         layout.free(recipes[chance.integers(len(recipes))](chance, style).unlabelled(), tries=12)
     tops = [i for i, p in layout.standing() if p.thing.spots and p.thing.spots[-1].role == "top"]
     if tops:
         number = tops[chance.integers(len(tops))]
         spot = len(layout.placed[number].thing.spots) - 1
-        layout.put(number, spot, (t.cup, t.bottle, t.candle)[chance.integers(3)](chance, style).unlabelled())
+        layout.put(number, spot, t.odd_bit(chance, style).unlabelled())

@@ -74,7 +74,7 @@ LABELS = (
     LabelRow("keyboard", 40, "otherprop", "objects", 39, "n03085013"),
     LabelRow("lamp", 35, "lamp", "lighting", 28, "n03636649"),
     LabelRow("laptop", 40, "otherprop", "objects", 39, "n03642806"),
-    LabelRow("laundry hamper", 40, "otherprop", "objects", 39),
+    LabelRow("laundry hamper", 40, "otherprop", "objects", 39, category="basket"),
     LabelRow("microwave", 40, "otherprop", "appliances", 37, "n03761084"),
     LabelRow("mirror", 19, "mirror", "mirror", 21, "n03773035"),
     LabelRow("monitor", 40, "otherprop", "tv_monitor", 22, "n03782190"),

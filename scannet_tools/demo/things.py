@@ -376,10 +376,17 @@ def small_basket(chance: Chance, style: Style) -> Thing:
 
 
 def odd_object(chance: Chance, style: Style) -> Thing:
-    """Something that an annotator called no more than an object."""
-    paint = _paint(chance, "label", None)
-    parts = (slab(paint, (0.22, 0.18, 0.15), (0, 0, 0)), Blob((0.14, 0.12, 0.10), (0.02, 0, 0.14), _paint(chance)))
-    return Thing("object", parts, (0.22, 0.18, 0.24))
+    """Something that an annotator called no more than an object: a lump that nothing else in the rooms looks like."""
+    foot, lump = _paint(chance, "label", None), _paint(chance)
+    parts = (slab(foot, (0.20, 0.17, 0.03), (0, 0, 0)), Blob((0.19, 0.16, 0.21), (0, 0, 0.02), lump))
+    return Thing("object", parts, (0.20, 0.17, 0.23))
+
+
+def odd_bit(chance: Chance, style: Style) -> Thing:
+    """The same, small."""
+    foot, lump = _paint(chance, "label", None), _paint(chance)
+    parts = (slab(foot, (0.09, 0.08, 0.02), (0, 0, 0)), Blob((0.08, 0.07, 0.09), (0, 0, 0.01), lump))
+    return Thing("object", parts, (0.09, 0.08, 0.10))
 
 
 # What hangs on walls: back at y = 0, lower side at z = 0.

@@ -177,7 +177,8 @@ class _Build:
         for root in roots:
             for folder in self.sources.find(root):
                 if folder.key in found:
-                    raise InputError(f"scene {folder.scene_id} is found twice: {found[folder.key].path}, {folder.path}")
+                    both = f"{found[folder.key].path}, {folder.path}"
+                    raise InputError(f"scene {folder.scene_id} is found twice: {both}; give one of them")
                 found[folder.key] = folder
         if not found:
             raise InputError("no scenes: give at least one folder that holds scans")

@@ -145,6 +145,18 @@ class Benchmark:
         return problems
 
 
+def beside(benchmark: Path, out: str | Path) -> Path:
+    """A folder to write to that is not the dataset's own, nor in it.
+
+    Raises:
+        InputError: it is.
+    """
+    folder = Path(out)
+    if folder.resolve().is_relative_to(benchmark.resolve()):
+        raise InputError(f"{folder}: is the dataset's own folder, or in it; give another one to write to")
+    return folder
+
+
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():

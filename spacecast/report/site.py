@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.reader import Benchmark, beside
 from spacecast.dataset.rows import Row
 from spacecast.errors import InputError
 from spacecast.evaluation.score import PER_QUESTION, REPORT
@@ -38,7 +38,7 @@ def write_report(
         InputError: the benchmark or a score cannot be read.
     """
     data = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
-    out = Path(site)
+    out = beside(data.path, site)
     runs = [_run(Path(folder)) for folder in scores or ()]
     pages = {name: f"{_slug(name)}.html" for name in sorted({row.category for row in data.rows})}
     env = Environment(

@@ -153,6 +153,14 @@ def test_far_things_are_no_neighbours() -> None:
     assert not any(6 in options for _, options in found)
 
 
+def test_what_stands_against_the_mover_is_no_neighbour() -> None:
+    for gap_m, is_offered in ((0.02, False), (0.10, True)):
+        bin_ = Box(5, "bin", (0.8 + gap_m + 0.15, 0.5, 0.2), (0.3, 0.3, 0.4))
+        found = asked(context_of(TABLE, TRAY, MUG, CASE, bin_, STOOL))
+        assert found
+        assert any(mover == 1 and 5 in options for mover, options in found) == is_offered
+
+
 def test_a_cloth_does_not_move_things() -> None:
     cloth = Box(2, "cloth", (-0.3, 0.5, 0.74), (0.6, 0.5, 0.08), frozenset({"shapeless"}))
     context = context_of(TABLE, cloth, MUG, CASE, BIN, STOOL)

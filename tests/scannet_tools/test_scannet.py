@@ -285,6 +285,7 @@ def test_aggregation_without_segments_is_an_error(tmp_path):
         {**TEXT, "axisAlignment": "1 0 0 x " * 4},
         {**TEXT, "axisAlignment": " ".join(["nan"] * 16)},
         {**TEXT, "axisAlignment": "2 0 0 0 0 2 0 0 0 0 2 0 0 0 0 1"},
+        {**TEXT, "axisAlignment": "1 0 0 0 0 0 -1 0 0 1 0 0 0 0 0 1"},  # a rotation that lays the room on its side
     ],
 )
 def test_without_alignment_the_raw_axes_stay_and_it_is_flagged(tmp_path, text):
