@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull, QhullError
 from shapely.geometry.base import BaseGeometry
 
 from spacecast.dataset import recompute
@@ -79,6 +80,15 @@ def plan_of(points: Array) -> BaseGeometry:
     return shapely.convex_hull(shapely.multipoints(points[:, :2]))
 
 
+def corners_of(points: Array) -> Array:
+    """(k, 3) those of some points (n, 3) that span their hull on the floor plan, and the lowest and the highest."""
+    try:
+        rows = ConvexHull(points[:, :2]).vertices
+    except (QhullError, ValueError):  # in a line, or too few
+        return points
+    return points[np.concatenate([rows, [points[:, 2].argmin(), points[:, 2].argmax()]])]
+
+
 class Plausible:
     """Looks at interventions in one scan."""
 
@@ -86,6 +96,7 @@ class Plausible:
         """What is asked for is worked out once."""
         self.scan = scan
         self._points: dict[int, Array] = {}
+        self._corners: dict[int, Array] = {}
         self._touching: dict[tuple[int, int, str], str | None] = {}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
@@ -154,22 +165,24 @@ class Plausible:
     # -- where it ends ------------------------------------------------------------------------------------------------
 
     def _end_problems(self, moved: Sequence[int], before: Sequence[Motion], motion: Motion) -> Iterator[Problem]:
-        starts = {i: self.points_after(i, before) for i in self._loose_ids}
+        starts = {i: self.corners_after(i, before) for i in self._loose_ids}
         gone = set().union(*(step.removed for step in before)) if before else set()
         plans, ends = {}, {}
         for i in moved:
             plans[i], ends[i] = plan_of(starts[i]), plan_of(motion.of(starts[i]))
+        others = {
+            i: _shrunk(plan_of(starts[i]), SETTINGS.shrink_m)
+            for i in self._loose_ids
+            if i not in moved and i not in gone
+        }
         yield from self._outside_problems(list(plans.values()), list(ends.values()))
         for i in moved:
             low, high = starts[i][:, 2].min(), starts[i][:, 2].max()
             was, is_now = (_shrunk(plan, SETTINGS.shrink_m) for plan in (plans[i], ends[i]))
-            for other in self._loose_ids:
-                if other in moved or other in gone:
-                    continue
+            for other, hull in others.items():
                 shared_m = min(high, starts[other][:, 2].max()) - max(low, starts[other][:, 2].min())
-                if shared_m <= SETTINGS.height_m:
+                if shared_m <= SETTINGS.height_m or not shapely.intersects(is_now, hull):
                     continue
-                hull = _shrunk(plan_of(starts[other]), SETTINGS.shrink_m)
                 shared_m2 = float(shapely.area(shapely.intersection(is_now, hull)))
                 shared_before_m2 = float(shapely.area(shapely.intersection(was, hull)))
                 if shared_m2 > SETTINGS.overlap_m2 and shared_before_m2 <= SETTINGS.overlapped_m2:
@@ -184,7 +197,7 @@ class Plausible:
         was, is_now = shapely.union_all(plans), shapely.union_all(ends)
         area_m2 = float(shapely.area(is_now))
         if len(self._floor) and area_m2 > 0.0:
-            room = shapely.buffer(plan_of(self._floor), SETTINGS.floor_margin_m)
+            room = self._floor_plan
             outside, outside_before = (
                 1.0 - float(shapely.area(shapely.intersection(plan, room))) / area_m2 for plan in (is_now, was)
             )
@@ -198,12 +211,14 @@ class Plausible:
         if areas[inside].sum() > SETTINGS.wall_m2:
             yield "infeasible", f"what moves ends in {areas[inside].sum():.2f} m2 of walls"
 
-    def points_after(self, object_id: int, steps: Sequence[Motion]) -> Array:
-        """(n, 3) labelled vertices where some motions put them."""
-        points = self.points_of(object_id)
+    def corners_after(self, object_id: int, steps: Sequence[Motion]) -> Array:
+        """(k, 3) what spans an object's plan and height where some motions put it."""
+        if object_id not in self._corners:
+            self._corners[object_id] = corners_of(self.points_of(object_id))
+        corners = self._corners[object_id]
         for motion in steps:
-            points = motion.of(points) if motion.takes(object_id) else points
-        return points
+            corners = motion.of(corners) if motion.takes(object_id) else corners
+        return corners
 
     # -- the scan -----------------------------------------------------------------------------------------------------
 
@@ -221,6 +236,10 @@ class Plausible:
     def _floor(self) -> Array:
         ids = sorted(i for i, instance in self.scan.instances.items() if "floor" in instance.traits)
         return self.scan.vertices[np.isin(self.scan.instance_ids, ids)].astype(np.float64)
+
+    @cached_property
+    def _floor_plan(self) -> BaseGeometry:
+        return shapely.buffer(plan_of(self._floor), SETTINGS.floor_margin_m)
 
     @cached_property
     def _unlabelled(self) -> tuple[Array, Array]:
