@@ -45,7 +45,8 @@ class Refusal(NamedTuple):
     """Something that was not asked: counted, with up to five examples kept per (scene, type, stage, reason)."""
 
     stage: str
-    """Where it was refused: ``object``, ``view``, ``name``, ``relation``, ``options``, ``wording``, ``selection``."""
+    """Where it was refused: ``object``, ``view``, ``name``, ``relation``, ``change``, ``options``, ``wording``,
+    ``selection``, or ``scene``."""
     reason: str
     """A stable word: ``ambiguous``, ``grey_zone``, ``not_seen``, ``possible_attachment`` ..."""
     example: str

@@ -74,7 +74,7 @@ def test_refusals_are_counted_and_short(kind: QuestionType) -> None:
     second = on_floor(9, "stool", 0.9, -0.6)
     found = [item for item in kind.enumerate(context_of([*ROOM, second])) if isinstance(item, Refusal)]
     assert ("name", "not_unique") in {(r.stage, r.reason) for r in found}
-    assert all(r.stage in {"view", "name", "relation", "options", "object"} for r in found)
+    assert all(r.stage in {"view", "name", "relation", "options", "object", "change", "selection"} for r in found)
     assert all(r.reason.replace("_", "").isalpha() and 0 < len(r.example) < 80 for r in found)
 
 
