@@ -376,17 +376,25 @@ def small_basket(chance: Chance, style: Style) -> Thing:
 
 
 def odd_object(chance: Chance, style: Style) -> Thing:
-    """Something that an annotator called no more than an object: a lump that nothing else in the rooms looks like."""
-    foot, lump = _paint(chance, "label", None), _paint(chance)
-    parts = (slab(foot, (0.20, 0.17, 0.03), (0, 0, 0)), Blob((0.19, 0.16, 0.21), (0, 0, 0.02), lump))
-    return Thing("object", parts, (0.20, 0.17, 0.23))
+    """Something that an annotator called no more than an object: a jagged lump, like nothing else in the rooms."""
+    return _lump(chance, 1.0)
 
 
 def odd_bit(chance: Chance, style: Style) -> Thing:
     """The same, small."""
-    foot, lump = _paint(chance, "label", None), _paint(chance)
-    parts = (slab(foot, (0.09, 0.08, 0.02), (0, 0, 0)), Blob((0.08, 0.07, 0.09), (0, 0, 0.01), lump))
-    return Thing("object", parts, (0.09, 0.08, 0.10))
+    return _lump(chance, 0.45)
+
+
+def _lump(chance: Chance, scale: float) -> Thing:
+    """A flat foot, and three knobs of different heights grown together on it."""
+    foot, paint = _paint(chance, "label", None), _paint(chance)
+    knobs = (((0.18, 0.09, 0.12), (0.0, 0.0)), ((0.07, 0.15, 0.20), (0.04, 0.0)), ((0.06, 0.06, 0.26), (-0.05, 0.03)))
+    base = slab(foot, (0.20 * scale, 0.17 * scale, 0.03 * scale), (0, 0, 0))
+    grown = [
+        Blob((a * scale, b * scale, c * scale), (x * scale, y * scale, 0.02 * scale), paint)
+        for (a, b, c), (x, y) in knobs
+    ]
+    return Thing("object", (base, *grown), (0.20 * scale, 0.17 * scale, 0.28 * scale))
 
 
 # What hangs on walls: back at y = 0, lower side at z = 0.
