@@ -86,7 +86,8 @@ def test_draft_shape(kind: QuestionType) -> None:
         right = [c.value for c in draft.choices if c.is_right]
         assert len(right) == (int(draft.balance) if kind.multi_select else 1)
         if not kind.multi_select:
-            assert right == [draft.balance] == [draft.facts["relation"]["before"]["value"]]
+            moment = "before" if draft.facts["intervention"] is None else "after"
+            assert right == [draft.balance] == [draft.facts["relation"][moment]["value"]]
         assert [view.role for view in draft.views] == ["image"]
         assert [v["name"] for v in draft.facts["views"]] == [view.name for view in draft.views]
         ids = [o["id"] for o in draft.facts["objects"]]
