@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +23,8 @@ from scannet_tools.demo.solid import Solid, solid_of
 from scannet_tools.ply import write_ply
 from scannet_tools.sens import SensHeader, SensWriter
 from spacecast.dataset.chance import generator
-from spacecast.errors import InputError
+from spacecast.dataset.pool import run
+from spacecast.errors import InputError, SpacecastError
 from spacecast.files import write_whole
 from spacecast.frames import Intrinsics, Transform
 
@@ -82,8 +81,12 @@ def write_demo(directory: str | Path, scenes: int, seed: int, *, workers: int = 
     one = partial(_write_scene, root, seed)
     if workers <= 1 or scenes == 1:
         return [one(index) for index in range(scenes)]
-    with ProcessPoolExecutor(min(workers, scenes), mp_context=get_context("spawn")) as pool:
-        return list(pool.map(partial(_write_scene, root, seed, threads=1), range(scenes)))
+    written = run(partial(_write_scene, root, seed, threads=1), range(scenes), workers=min(workers, scenes), died=_died)
+    return [folder for _, folder in sorted(written)]
+
+
+def _died(index: int) -> Path:
+    raise SpacecastError(f"demo scene {index}: its process was killed each time; give fewer --scenes, or free memory")
 
 
 def write_demo_scan(directory: str | Path, *, seed: int, index: int) -> Path:
