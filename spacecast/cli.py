@@ -259,6 +259,8 @@ class Verify:
     """Folder of the dataset."""
     roots: Positional[tuple[Path, ...]] = ()
     """Folders with the raw scans: then boxes, distances and occlusions are checked against them too."""
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Processes; one scene is one task."""
     quiet: bool = False
     """No progress."""
 
@@ -268,7 +270,7 @@ class Verify:
         from spacecast.report.console import print_findings
 
         with _progress(self.quiet) as progress:
-            findings = verify(self.benchmark, list(self.roots), progress=progress)
+            findings = verify(self.benchmark, list(self.roots), progress=progress, workers=self.workers)
         print_findings(findings)
         return 1 if findings else 0
 

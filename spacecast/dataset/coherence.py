@@ -378,7 +378,7 @@ def has_heading(world_from_camera: NDArray[np.float64]) -> bool:
     """True if a camera looks neither too steeply nor is rolled too far, nor upside down; SEMANTICS 1."""
     pitch, roll = _pitch_and_roll(world_from_camera)
     is_upright = world_from_camera[2, 1] <= 0.0
-    return is_upright and pitch > SETTINGS.min_pitch_from_vertical_deg and roll <= SETTINGS.max_roll_deg
+    return is_upright and pitch >= SETTINGS.min_pitch_from_vertical_deg and roll <= SETTINGS.max_roll_deg
 
 
 def _pitch_and_roll(world_from_camera: NDArray[np.float64]) -> tuple[float, float]:

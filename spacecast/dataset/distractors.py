@@ -187,6 +187,14 @@ def _other_moves(facts: Facts, step: Facts) -> list[Array]:
     return [move_along(forward, step)]
 
 
+def distance_moves(facts: Facts, step: Facts) -> Iterator[tuple[str, Array]]:
+    """The moves (3,) that mistakes about a distance come to, by tag in order."""
+    forward = recompute.heading(facts, step["frame"], recompute.centers(facts))
+    yield "mirrored", move_along(forward, step, mirrored=True)
+    yield "wrong_frame", move_along(np.array([0.0, 1.0]), step)
+    yield "wrong_sense", move_along(forward, step, turn_deg=180.0)
+
+
 def move_along(forward: Array, step: Facts, *, turn_deg: float = 0.0, mirrored: bool = False) -> Array:
     """(3,) shift of a move whose direction is counted from a forward (2,), turned or mirrored."""
     words = recompute.COMPASS if step["frame"]["kind"] == "world" else recompute.MOVES

@@ -15,10 +15,8 @@ Array = NDArray[np.float64]
 class GapSettings:
     """How finely."""
 
-    sample_m: float = 0.005
-    """Spacing of the samples on a surface."""
-    coarse_sample_m: float = 0.05
-    """Spacing of the samples that find which faces can be nearest."""
+    spacings_m: tuple[float, ...] = (0.05, 0.015, 0.005)
+    """Spacings of samples on a surface: each round keeps the faces that can be nearest, the last one measures."""
 
 
 SETTINGS = GapSettings()
@@ -26,18 +24,30 @@ SETTINGS = GapSettings()
 
 def surface_gap_m(one: Array, other: Array) -> float:
     """Least distance between samples of triangles (n, 3, 3) and (m, 3, 3): at most one spacing above the true one."""
-    faces = (one, other)
-    coarse = [samples(triangles, SETTINGS.coarse_sample_m) for triangles in faces]
-    trees = [cKDTree(points) for points in coarse]
-    nearest = float(trees[0].query(coarse[1])[0].min())
-    near = []
-    for index, triangles in enumerate(faces):
-        middle = triangles.mean(axis=1)
-        reach = np.linalg.norm(triangles - middle[:, None], axis=2).max(axis=1)
-        gap = trees[1 - index].query(middle)[0]
-        near.append(triangles[gap - reach <= nearest + SETTINGS.coarse_sample_m])
-    dense = [samples(triangles, SETTINGS.sample_m) for triangles in near]
-    return float(cKDTree(dense[0]).query(dense[1])[0].min())
+    faces, nearest = [one, other], np.inf
+    for spacing_m in SETTINGS.spacings_m:
+        points = [samples(triangles, spacing_m) for triangles in faces]
+        trees = [cKDTree(some) for some in points]
+        small, large = (0, 1) if len(points[0]) < len(points[1]) else (1, 0)
+        found = trees[large].query(points[small], distance_upper_bound=nearest + spacing_m)[0]
+        nearest = min(nearest, float(found.min()))
+        if spacing_m == SETTINGS.spacings_m[-1]:
+            break
+        kept = []
+        for triangles, tree in zip(faces, trees[::-1], strict=True):
+            middle = triangles.mean(axis=1)
+            reach = np.linalg.norm(triangles - middle[:, None], axis=2).max(axis=1)
+            gap = tree.query(middle, distance_upper_bound=nearest + spacing_m + float(reach.max()) + 1e-6)[0]
+            kept.append(triangles[gap - reach <= nearest + spacing_m])
+        faces = kept
+    return nearest
+
+
+def gap_bounds_m(one: Array, other: Array) -> tuple[float, float]:
+    """Two lengths between which the distance of triangles (n, 3, 3) and (m, 3, 3) lies, from coarse samples alone."""
+    spacing_m = SETTINGS.spacings_m[0]
+    nearest = float(cKDTree(samples(one, spacing_m)).query(samples(other, spacing_m))[0].min())
+    return max(0.0, nearest - 2.0 * spacing_m), nearest
 
 
 def samples(triangles: Array, spacing_m: float) -> Array:

@@ -26,8 +26,8 @@ from spacecast.files import write_whole
 SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
 _OF_VERIFICATION = (
-    *("audit", "coherence", "distractors", "gaps", "plausible"),
-    *("recompute", "remeasure", "shadows", "verify"),
+    *("askable", "audit", "coherence", "distractors", "findings", "gaps", "plausible"),
+    *("recompute", "remeasure", "rescan", "shadows", "verify"),
 )
 _NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in _OF_VERIFICATION)
 

@@ -8,30 +8,23 @@ an intervention can be (:mod:`spacecast.dataset.plausible`). Nothing of ``spacec
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from PIL import Image
 from scipy.ndimage import distance_transform_edt
 
-from spacecast.dataset import recompute
-from spacecast.dataset.gaps import surface_gap_m
+from spacecast.dataset import distractors, recompute
+from spacecast.dataset.askable import Askable
+from spacecast.dataset.gaps import gap_bounds_m, surface_gap_m
 from spacecast.dataset.plausible import Plausible, plan_of
-from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
-from spacecast.dataset.settings import REGISTERED
 from spacecast.dataset.shadows import NOTHING, Pair, Seen, Shadows, mesh_of
-from spacecast.dataset.verify import Finding, is_named
-from spacecast.errors import InputError
-from spacecast.registry import find_scans
-from spacecast.scan import Instance, Reader, Scan
+from spacecast.scan import Scan
 
 Array = NDArray[np.float64]
 Facts = Mapping[str, Any]
@@ -66,93 +59,13 @@ class RemeasureSettings:
     """What was not to be seen before hides at most this afterwards; SEMANTICS 6."""
     footprint_m2: float = 2e-4
     """Footprints that share more overlap: their directions are not certain; SEMANTICS 3."""
-    min_visible_px: float = 16.0
-    """An object with so many visible pixels at 640x480 could be meant; SEMANTICS 2."""
-    min_seen_px: float = 400.0
-    """Least visible pixels of a named object at 640x480; SEMANTICS 2."""
-    min_unblocked: float = 0.35
-    """Least visible share of a named object; SEMANTICS 4."""
     max_truncation: float = 0.65
-    """Largest share of a named object beyond the picture; SEMANTICS 4."""
+    """Largest share of one of a pair beyond the picture; SEMANTICS 4."""
     max_unknown_share: float = 0.05
     """With a larger share nearer in the sensor's depth than in the mesh an object is skipped; SEMANTICS 3."""
 
 
 SETTINGS = RemeasureSettings()
-
-
-def scans_under(roots: Sequence[Path]) -> dict[tuple[str, str], tuple[Reader, Path]]:
-    """Reader and folder of every scan under some folders, by dataset and scene id.
-
-    Raises:
-        InputError: a root is no folder or holds no scans.
-    """
-    found: dict[tuple[str, str], tuple[Reader, Path]] = {}
-    for root in roots:
-        for scene_id, (reader, path) in find_scans(root).items():
-            found[reader.name, scene_id] = (reader, path)
-    return found
-
-
-def scan_problems(
-    data: Benchmark,
-    found: Mapping[tuple[str, str], tuple[Reader, Path]],
-    progress: Callable[[str, int, int], None],
-) -> Iterator[Finding]:
-    """Findings of all rows against scans, scene by scene.
-
-    Args:
-        data: the dataset.
-        found: of :func:`scans_under`.
-        progress: called with (stage, done, total).
-
-    Raises:
-        InputError: a scan cannot be read.
-    """
-    by_scene: dict[tuple[str, str], list[Row]] = {}
-    for row in data.rows:
-        by_scene.setdefault((row.dataset, row.scene_id), []).append(row)
-    done, total = 0, len(data.rows)
-    for key, rows in sorted(by_scene.items()):
-        progress("answers from the scans", done, total)
-        if key in found:
-            reader, path = found[key]
-            scan = reader.read(path)
-            measure = Remeasure(scan)
-            painter = REGISTERED.painter(scan) if data.manifest.get("pictures") == "render" else None
-            for number, row in enumerate(sorted(rows, key=lambda row: row.image_name)):
-                progress("answers from the scans", done + number, total)
-                for kind, detail in (*measure.row_problems(row), *_pictures(data, row, scan, painter)):
-                    yield Finding(kind, row.question_uid, detail)
-        else:
-            yield Finding("scan", f"{key[0]}/{key[1]}", "no such scan under the folders that were given")
-        done += len(rows)
-    progress("answers from the scans", total, total)
-
-
-def _pictures(data: Benchmark, row: Row, scan: Scan, painter: Any) -> Iterator[Problem]:
-    """Photos are the bytes of the scan, or, where they had to be made anew, its pixels; renderings are drawn again."""
-    facts_of = {view["name"]: view for view in row.facts["views"]}
-    try:
-        pictures = data.pictures(row.question_uid)
-    except InputError:
-        return  # said elsewhere
-    for picture in pictures:
-        view = scan.views.get(picture.name)
-        if view is None:
-            continue
-        if painter is None:
-            if view.load_encoded is None or view.load_encoded() == picture.encoded:
-                continue
-            expected = view.load_color() if view.load_color is not None else None
-        else:
-            expected = painter(facts_of[picture.name])
-        try:
-            pixels = np.asarray(Image.open(io.BytesIO(picture.encoded)).convert("RGB"))
-        except (OSError, ValueError, SyntaxError):
-            continue
-        if expected is None or pixels.shape != expected.shape or np.abs(pixels.astype(int) - expected).mean() > 2.0:
-            yield "picture", f"{picture.name} is not the picture of the scan"
 
 
 class Remeasure:
@@ -163,6 +76,7 @@ class Remeasure:
         self.scan, self._threads = scan, threads
         self.now = Shadows(scan, mesh_of(scan), threads=threads)
         self.plausible = Plausible(scan)
+        self.askable = Askable(scan, self.now)
         self._after: tuple[str, dict[bool, Shadows]] = ("", {})
         self._distances: dict[tuple[int, int, str], float] = {}
         self._boxes: dict[tuple[int, str], list[Problem]] = {}
@@ -177,7 +91,7 @@ class Remeasure:
             found += self._relation(facts)
             if facts.get("intervention") is not None:
                 found += self.plausible.problems(facts)
-            found += self._names(facts)
+            found += self.askable.problems(facts)
             return found
         except (KeyError, TypeError, ValueError, IndexError) as error:
             return [("facts", f"garbled: {type(error).__name__} {error}")]
@@ -239,8 +153,11 @@ class Remeasure:
                 yield from (said(moment, p) for p in self._occlusion(facts, moment, numbers))
             elif relation["kind"] == "pairwise_occlusion":
                 yield from (said(moment, p) for p in self._pairwise(facts, moment, numbers))
-        if relation["kind"] == "occlusion" and facts.get("intervention") is not None:
-            yield from self._removal(facts)
+        if facts.get("intervention") is not None:
+            if relation["kind"] == "occlusion":
+                yield from self._removal(facts)
+            elif relation["kind"] == "distance" and facts["intervention"]["kind"] == "move":
+                yield from distractors.against(facts, [*distractors.old_answer(facts), *self._distance_mistakes(facts)])
 
     def _direction(self, facts: Facts) -> Iterator[Problem]:
         """The third centre, that is in no facts, and footprints that overlap."""
@@ -258,6 +175,23 @@ class Remeasure:
             shared_m2 = float(shapely.area(shapely.intersection(*hulls)))
             if shared_m2 > SETTINGS.footprint_m2:
                 yield "not_certain", f"{moments[number]} the change: the footprints share {shared_m2:.4f} m2"
+
+    def _distance_mistakes(self, facts: Facts) -> Iterator[distractors.Mistake]:
+        """Where other moves than the one asked about would lead: the bin, with its neighbours near a border."""
+        relation, before = facts["relation"], str(recompute.solve(facts).before)
+        if all(option["tag"] is None or option["value"] == before for option in facts["options"]):
+            return
+        target, reference = int(relation["target"]), int(relation["reference"])
+        motion, bins = recompute.motions(facts)[0], recompute.DISTANCE_BINS
+        for tag, shift in distractors.distance_moves(facts, facts["intervention"]):
+            step = motion._replace(shift=shift)
+            ends_m = gap_bounds_m(*(self._triangles(i, [step]) for i in (target, reference)))
+            if recompute.distance_bin({"distance_m": ends_m[0]}) != recompute.distance_bin({"distance_m": ends_m[1]}):
+                found_m = self.distance_m(target, reference, [step])
+                ends_m = (found_m - SETTINGS.distance_m, found_m + SETTINGS.distance_m)
+            low, high = (bins.index(recompute.distance_bin({"distance_m": end_m})) for end_m in ends_m)
+            values = frozenset(bins[low : high + 1])
+            yield distractors.Mistake(tag, values if low == high else frozenset(), values)
 
     def state(self, facts: Facts, *, hulls: bool = False) -> Shadows:
         """The state after the intervention of some facts; the last one is kept."""
@@ -350,49 +284,21 @@ class Remeasure:
         low, high = min(one, other), max(one, other)
         key = (low, high, repr([(m.takes(low), m.takes(high), *m[2:]) for m in steps]))
         if key not in self._distances:
-            faces = []
-            for object_id in (low, high):
-                triangles = self.now.mesh.triangles_of(object_id)
-                for motion in steps:
-                    triangles = motion.of(triangles) if motion.takes(object_id) else triangles
-                faces.append(triangles)
-            self._distances[key] = surface_gap_m(*faces)
+            self._distances[key] = surface_gap_m(*(self._triangles(i, steps) for i in (low, high)))
         return self._distances[key]
+
+    def _triangles(self, object_id: int, steps: Sequence[recompute.Motion]) -> Array:
+        """(n, 3, 3) corners of an object's faces where some motions put them."""
+        triangles = self.now.mesh.triangles_of(object_id)
+        for motion in steps:
+            triangles = motion.of(triangles) if motion.takes(object_id) else triangles
+        return triangles
 
     # -- rays -----------------------------------------------------------------------------------------------------
 
     def seen(self, name: str, object_id: int, attached: frozenset[int] = frozenset()) -> Seen:
         """An object in a view of the scan as it is."""
         return self.now.seen(name, object_id, attached)
-
-    # -- names ----------------------------------------------------------------------------------------------------
-
-    def _names(self, facts: Facts) -> Iterator[Problem]:
-        """Each named object is to be seen, and nothing else that its name could mean."""
-        relation = facts["relation"]
-        asked = int(relation["target"]) if relation["kind"] == "occlusion" else None
-        named = [int(item["id"]) for item in facts["objects"] if is_named(item)]
-        shown: set[int] = set()
-        seen_in: dict[int, list[Seen]] = {i: [] for i in named}
-        for view in facts["views"]:
-            sight = self.now.sight(view["name"])
-            scale = sight.ids.size / (640.0 * 480.0)
-            ids, counts = np.unique(sight.ids, return_counts=True)
-            shown |= set(ids[counts >= SETTINGS.min_visible_px * scale].tolist())
-            for i in named:
-                if i != asked:
-                    seen_in[i].append(self.seen(view["name"], i))
-            if not any(_is_to_be_seen(self.seen(view["name"], i), scale) for i in named if i != asked) and (
-                set(named) - {asked} and view["role"] != "bridge"
-            ):
-                yield "names", f"view {view['name']} shows nothing that is named"
-        for i in named:
-            if i != asked and not any(_is_to_be_seen(seen, scale) for seen in seen_in[i]):
-                yield "names", f"object {i} is not to be seen: {seen_in[i]}"
-            mine = self.scan.instances[i]
-            for other in sorted(shown - {i, -1, -2}):
-                if could_be_meant(mine, self.scan.instances[other]):
-                    yield "names", f"{mine.label!r} {i} could also mean {self.scan.instances[other].label!r} {other}"
 
 
 def binding_view(facts: Facts) -> str:
@@ -436,26 +342,6 @@ def attached_to(facts: Facts, object_id: int) -> frozenset[int]:
             front = {int(e[end]) for e in facts["attachment"] if int(e[start]) in front} - found - {object_id}
             found |= front
     return frozenset(found)
-
-
-def could_be_meant(one: Instance, other: Instance) -> bool:
-    """True if a person could mean the other by the label of the first; SEMANTICS 2, Names."""
-    if one.label == other.label or (one.class_group is not None and one.class_group == other.class_group):
-        return True
-    if one.synset is not None and one.synset == other.synset:
-        return True
-    if one.category is not None and one.category == other.category:
-        return True
-    return one.label.endswith(f" {other.label}") or other.label.endswith(f" {one.label}")
-
-
-def _is_to_be_seen(seen: Seen, scale: float) -> bool:
-    """With the second measure's tolerance."""
-    return (
-        seen.visible_px >= SETTINGS.min_seen_px * scale * (1.0 - SETTINGS.silhouette_share) - SETTINGS.few_px
-        and seen.visible_px >= (SETTINGS.min_unblocked - SETTINGS.share) * seen.silhouette_px
-        and seen.truncation <= SETTINGS.max_truncation + 3 * SETTINGS.share
-    )
 
 
 def _obb_problems(item: Facts, points: Array) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -26,6 +26,7 @@ from spacecast.dataset import recompute
 from spacecast.dataset.audit import audit
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.distractors import tag_problems
+from spacecast.dataset.findings import Finding, is_named
 from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import MANIFEST, Benchmark
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
@@ -46,30 +47,19 @@ class VerifySettings:
 
     rigid: float = 1e-3
     """Largest entry of R R^T - I of a pose in the facts."""
+    max_unchanged: float = 0.25
+    """Largest share of a move type's questions whose answer stays as it was; SEMANTICS 6."""
 
 
 SETTINGS = VerifySettings()
 
 
-class Finding(NamedTuple):
-    """Something that does not hold.
-
-    Attributes:
-        kind: a stable word for counting: ``answer``, ``columns``, ``picture``, ``hash``, ``text_gives_answer_away`` ...
-        where: the question's uid, or the file, or the category.
-        detail: what was found, in one line.
-    """
-
-    kind: str
-    where: str
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.where}: {self.detail}"
-
-
 def verify(
-    benchmark: str | Path, roots: Sequence[str | Path] = (), *, progress: Progress | None = None
+    benchmark: str | Path,
+    roots: Sequence[str | Path] = (),
+    *,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> list[Finding]:
     """Everything that is wrong with a dataset; empty if nothing is.
 
@@ -77,6 +67,8 @@ def verify(
         benchmark: the dataset's folder.
         roots: folders with the raw scans; without them what only a scan can tell is not looked at.
         progress: called with (stage, done, total).
+        workers: processes that measure scans; they are spawned, so more than one needs a main module that can be
+            imported.
 
     Raises:
         InputError: the dataset cannot be read at all, or a root holds no scans.
@@ -84,7 +76,7 @@ def verify(
     step = progress or (lambda stage, done, total: None)
     data = Benchmark.open(benchmark)
     if roots:
-        from spacecast.dataset.remeasure import scan_problems, scans_under
+        from spacecast.dataset.rescan import scan_problems, scans_under
 
         scans = scans_under([Path(root) for root in roots])  # first, so that a wrong folder is said at once
     findings = list(dataset_problems(data))
@@ -100,7 +92,7 @@ def verify(
         if verdict.fails
     ]
     if roots:
-        findings += scan_problems(data, scans, step)
+        findings += scan_problems(data, scans, step, workers=workers)
     return findings
 
 
@@ -109,6 +101,8 @@ def verify(
 
 def dataset_problems(data: Benchmark) -> Iterator[Finding]:
     """Hashes and counts of the manifest, files beside the shards, texts of options across rows."""
+    if not data.rows:
+        yield Finding("empty", data.path.name, "there is no question in it: nothing was verified")
     for problem in data.shard_problems():
         yield Finding("hash", MANIFEST, problem)
     manifest = data.manifest
@@ -126,6 +120,22 @@ def dataset_problems(data: Benchmark) -> Iterator[Finding]:
         if not path.is_file() or sha256_of(path) != digest:
             yield Finding("hash", name, "the evidence is not there, or is not that of the manifest")
     yield from _option_texts(data.rows)
+    yield from _unchanged_shares(data.rows)
+
+
+def _unchanged_shares(rows: Sequence[Row]) -> Iterator[Finding]:
+    """At most a quarter of the directions and occlusions of pairs after moves stay as they were; SEMANTICS 6."""
+    stays: dict[str, Counter[bool]] = {}
+    for row in rows:
+        facts = _facts(row) or {}
+        kinds = [(facts.get(name) or {}).get("kind") for name in ("intervention", "relation")]
+        if kinds[0] == "move" and kinds[1] in ("direction", "pairwise_occlusion"):
+            stays.setdefault(row.category, Counter())[row.relation_unchanged is True] += 1
+    for category, counts in sorted(stays.items()):
+        if counts[True] > SETTINGS.max_unchanged * counts.total():
+            yield Finding(
+                "unchanged", category, f"{counts[True]} of {counts.total()} answers stay: more than a quarter"
+            )
 
 
 def _option_texts(rows: Sequence[Row]) -> Iterator[Finding]:
@@ -289,14 +299,6 @@ def _views(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "text", f"names no {item['label']!r} ({', '.join(item['roles'])})"
         if facts["camera_compass"] is not None and str(facts["camera_compass"]) not in said.replace("-", ""):
             yield "text", f"does not say that the camera faces {facts['camera_compass']}"
-
-
-UNNAMED_ROLES = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})
-
-
-def is_named(item: Mapping[str, Any]) -> bool:
-    """True if an object of the facts is there because the text names it: it has a role that is not only geometry."""
-    return bool(set(item["roles"]) - UNNAMED_ROLES)
 
 
 def picture_problems(data: Benchmark, row: Row) -> list[Finding]:

@@ -14,7 +14,7 @@ from rich.tree import Tree
 
 if TYPE_CHECKING:
     from spacecast.dataset.build import BuildReport
-    from spacecast.dataset.verify import Finding
+    from spacecast.dataset.findings import Finding
     from spacecast.relations import Answer
     from spacecast.scene import Scene
 

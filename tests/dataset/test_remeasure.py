@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from handmade import facts_with, options_of, questions, row_with, write
 
+from spacecast.dataset.askable import could_be_meant
 from spacecast.dataset.gaps import samples
 from spacecast.dataset.reader import Benchmark
-from spacecast.dataset.remeasure import Remeasure, could_be_meant
+from spacecast.dataset.remeasure import Remeasure
 from spacecast.dataset.verify import verify
 from spacecast.errors import InputError
 from spacecast.frames import Intrinsics, Transform

@@ -1,0 +1,154 @@
+"""A dataset against the raw scans that it was made from, scene by scene, in processes of their own.
+
+What is measured in a scene is in :mod:`spacecast.dataset.remeasure`; pictures are compared here.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from spacecast.dataset import pool
+from spacecast.dataset.findings import Finding
+from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.remeasure import Remeasure
+from spacecast.dataset.rows import Row
+from spacecast.dataset.settings import REGISTERED
+from spacecast.errors import InputError
+from spacecast.registry import find_scans, load
+from spacecast.scan import Scan
+
+Key = tuple[str, str]
+"""Dataset and scene id."""
+
+
+@dataclass(frozen=True)
+class RescanSettings:
+    """How far pictures may be from those of the scan."""
+
+    max_pixel_difference: float = 2.0
+    """Mean difference, of 255, where a picture was encoded anew."""
+
+
+SETTINGS = RescanSettings()
+
+
+class SceneTask(NamedTuple):
+    """The questions of one scene, and where its scan lies."""
+
+    benchmark: str
+    key: Key
+    scan: str
+    rows: tuple[Row, ...]
+    pictures: str
+    """``photos`` or ``render``."""
+    threads: int
+
+
+def scans_under(roots: Sequence[Path]) -> dict[Key, Path]:
+    """Folder of every scan under some folders, by dataset and scene id.
+
+    Raises:
+        InputError: a root is no folder or holds no scans.
+    """
+    found: dict[Key, Path] = {}
+    for root in roots:
+        for scene_id, (reader, path) in find_scans(root).items():
+            found[reader.name, scene_id] = path
+    return found
+
+
+def scan_problems(
+    data: Benchmark, found: Mapping[Key, Path], progress: Callable[[str, int, int], None], *, workers: int = 1
+) -> Iterator[Finding]:
+    """Findings of all rows against scans, by scene.
+
+    Args:
+        data: the dataset.
+        found: of :func:`scans_under`.
+        progress: called with (stage, done, total).
+        workers: processes; one scene is one task. With one, all runs in this process.
+
+    Raises:
+        InputError: a scan cannot be read.
+    """
+    by_scene: dict[Key, list[Row]] = {}
+    for row in data.rows:
+        by_scene.setdefault((row.dataset, row.scene_id), []).append(row)
+    pictures, threads = str(data.manifest.get("pictures", "photos")), 1 if workers > 1 else 0
+    tasks = [
+        SceneTask(str(data.path), key, str(found[key]), tuple(rows), pictures, threads)
+        for key, rows in sorted(by_scene.items())
+        if key in found
+    ]
+    done, total = 0, len(data.rows)
+    progress("answers from the scans", done, total)
+    findings: dict[Key, list[Finding]] = {
+        key: [Finding("scan", "/".join(key), "no such scan under the folders that were given")]
+        for key in by_scene
+        if key not in found
+    }
+    for task, result in pool.run(scene_findings, tasks, workers=workers, died=_died):
+        findings[task.key] = result
+        done += len(task.rows)
+        progress("answers from the scans", done, total)
+    for key in sorted(findings):
+        yield from findings[key]
+
+
+def _died(task: SceneTask) -> list[Finding]:
+    return [Finding("scan", "/".join(task.key), "the process that measured it died, each time")]
+
+
+@lru_cache(maxsize=1)
+def _opened(benchmark: str) -> Benchmark:
+    return Benchmark.open(benchmark)
+
+
+def scene_findings(task: SceneTask) -> list[Finding]:
+    """What in the questions of one scene does not agree with its scan."""
+    scan: Scan = load("spacecast.readers", task.key[0]).read(Path(task.scan))
+    measure, data = Remeasure(scan, threads=task.threads), _opened(task.benchmark)
+    painter = REGISTERED.painter(scan) if task.pictures == "render" else None
+    return [
+        Finding(kind, row.question_uid, detail)
+        for row in sorted(task.rows, key=lambda row: (row.image_name, row.question_uid))
+        for kind, detail in (*measure.row_problems(row), *_pictures(data, row, scan, painter))
+    ]
+
+
+def _pictures(data: Benchmark, row: Row, scan: Scan, painter: Any) -> Iterator[tuple[str, str]]:
+    """Photos are the bytes of the scan, or, where they had to be made anew, its pixels; renderings are drawn again."""
+    try:
+        facts_of = {view["name"]: view for view in row.facts["views"]}
+        pictures = data.pictures(row.question_uid)
+    except (InputError, KeyError, TypeError):
+        return  # said elsewhere
+    for picture in pictures:
+        view = scan.views.get(picture.name)
+        if view is None or picture.name not in facts_of:
+            continue  # said elsewhere
+        expected = None
+        if painter is not None:
+            expected = painter(facts_of[picture.name])
+        elif view.load_encoded is not None and view.load_encoded() == picture.encoded:
+            continue
+        elif view.load_color is not None:
+            expected = view.load_color()
+        try:
+            pixels = np.asarray(Image.open(io.BytesIO(picture.encoded)).convert("RGB"))
+        except (OSError, ValueError, SyntaxError):
+            continue  # said elsewhere
+        if (
+            expected is None
+            or pixels.shape != expected.shape
+            or np.abs(pixels.astype(int) - expected).mean() > SETTINGS.max_pixel_difference
+        ):
+            yield "picture", f"{picture.name} is not the picture of the scan"
