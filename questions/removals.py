@@ -115,6 +115,7 @@ class RemoveOcclusion(BuiltType):
         if problem is not None:
             return [Refusal("relation", problem, example)]
         views = single(found.view)
+        beside = {"hidden_beside_by": found.others - SETTINGS.min_others} if after.value == before.value else {}
         return Draft(
             case=found.case,
             views=views,
@@ -125,7 +126,7 @@ class RemoveOcclusion(BuiltType):
                 named_as=[(body.root, "remover"), (target, "target")],
                 intervention=remove_facts(body),
                 relation=with_after(occlusion_relation(target, before), occlusion_relation(target, after)),
-                margins=margins_of(before.margins, after.margins),
+                margins={**margins_of(before.margins, after.margins), **beside},
             ),
             choices=tagged(STATES, after.value, Mistakes(before.value, carried=body.is_carried(target))),
             words=words_of(context, {"remover": body.root, "target": target}),

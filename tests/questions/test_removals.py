@@ -115,6 +115,7 @@ def test_others_still_hide_it() -> None:
     assert tags(draft) == {"not occluded": "other", "occluded": None, "not visible": "other"}
     assert draft.unchanged is True
     assert draft.facts["twin"]["value"] == "occluded"
+    assert 0.25 < draft.facts["margins"]["hidden_beside_by"] < 0.4  # the screen hides the right 43 %
 
 
 def test_it_is_gone_with_what_carried_it() -> None:
