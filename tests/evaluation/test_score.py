@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +48,9 @@ def test_all_right(dataset, rows, tmp_path) -> None:
         [f"L1 / {name}" for name in ("Attachment", "Camera Direction", "Distance", "Object Direction", "Occlusion",
                                      "World Direction")], 32
     )  # fmt: skip
-    assert report["mistakes"] == {
-        "other": {"chosen": 0, "offered": 192 - sum(len(r.answer) == 3 for r in rows), "share": 0.0}
-    }
+    offered = Counter(tag for row in rows for tag in {option["tag"] for option in row.facts["options"]} - {None})
+    assert offered.keys() == {"mirrored", "wrong_frame", "other"}
+    assert report["mistakes"] == {tag: {"chosen": 0, "offered": n, "share": 0.0} for tag, n in offered.items()}
     assert report["macro_type_accuracy"] is None  # six types are not the whole release
     assert report["mean_type_accuracy"] == 1.0
     assert report["by_frame"]["none"]["count"] == 96
@@ -141,7 +142,10 @@ def test_per_question_lines(dataset, rows, tmp_path) -> None:
     assert [line["question_uid"] for line in lines] == [row.question_uid for row in rows]
     assert sum(line["correct"] for line in lines) == report["overall"]["correct"] == 0
     assert sum(line["status"] == "missing" for line in lines) == report["missing"]
-    assert {tuple(line["mistakes"]) for line in lines if line["status"] == "answered"} == {("other",)}
+    for row, line in zip(rows, lines, strict=True):
+        tags = dict(zip(row.option_labels, (option["tag"] for option in row.facts["options"]), strict=True))
+        chosen = wrong(row) if line["status"] == "answered" else []
+        assert line["mistakes"] == sorted({tags[letter] for letter in chosen} - {None})
     assert json.loads((tmp_path / "out" / REPORT).read_text()) == report
 
 
