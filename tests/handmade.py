@@ -47,7 +47,15 @@ NAMES = {
     "occlusion": ("L1", "Occlusion", "occlusion"),
     "attachment_chain": ("L1", "Attachment", "attachment"),
     "object_move_agent": ("L2", "Move Camera Direction", "direction"),
+    "object_move_object_centric": ("L2", "Move Object Direction", "direction"),
+    "object_rotate_object_centric": ("L2", "Rotate Object Direction", "direction"),
+    "object_move_allocentric": ("L2", "Move World Direction", "direction"),
+    "object_move_distance": ("L2", "Move Distance", "distance"),
+    "object_move_occlusion": ("L2", "Move Occlusion", "occlusion"),
+    "object_remove": ("L2", "Remove Occlusion", "occlusion"),
     "coordinate_rotation_agent": ("L3", "Rotate Camera Direction", "direction"),
+    "coordinate_rotation_object_centric": ("L3", "Rotate Object Direction", "direction"),
+    "coordinate_rotation_allocentric": ("L3", "Rotate World Direction", "direction"),
 }
 WIDTH, HEIGHT = 64, 48
 PIXELS = [50.0, 0.0, 31.5, 0.0, 50.0, 23.5, 0.0, 0.0, 1.0]

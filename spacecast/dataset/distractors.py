@@ -41,6 +41,8 @@ class DistractorSettings:
 
 
 SETTINGS = DistractorSettings()
+OLD_ANSWER = frozenset({"forgot_attachment", "no_update"})
+"""Tags that the facts alone can always tell."""
 
 
 class Mistake(NamedTuple):
@@ -65,7 +67,7 @@ def against(facts: Facts, known: Sequence[Mistake], *, complete: bool = True) ->
     Args:
         facts: with options.
         known: mistakes in the order of their tags.
-        complete: False if other mistakes, later in the order, are not known; then nothing is said of other tags.
+        complete: False if of the mistakes only the old answer is known; then nothing is said of other tags.
     """
     for option in facts["options"]:
         tag = option["tag"]
@@ -73,8 +75,7 @@ def against(facts: Facts, known: Sequence[Mistake], *, complete: bool = True) ->
             continue
         allowed = allowed_tags(str(option["value"]), known)
         if not complete and "other" in allowed:
-            named = {mistake.tag for mistake in known}
-            if tag in named and tag not in allowed:
+            if tag in OLD_ANSWER and tag not in allowed:
                 yield "tag", f"{option['value']!r} carries {tag}, which does not lead there"
         elif tag not in allowed:
             yield "tag", f"{option['value']!r} carries {tag}, and is made by {' or '.join(allowed)}"
