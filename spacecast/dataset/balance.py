@@ -68,6 +68,8 @@ class Feature(NamedTuple):
     unchanged: bool = False
     follows: str = ""
     """How many objects go along with the one that is moved; empty where none is."""
+    names: tuple[tuple[str, str], ...] = ()
+    """(role, label) of objects that the text names."""
     relation: str = ""
     """Names what is asked (at levels 2 and 3: what is asked before the change), as ``twins.relation_key`` does."""
 
@@ -193,6 +195,35 @@ class Balance:
     def unevenness(self) -> Ints:
         """(signatures,) the same for values that should be used evenly, whatever the answer: sum of 2 n + 1."""
         return np.asarray((2 * self._spread_count + 1)[self._spread].sum(axis=0))
+
+
+class NameBalance:
+    """How often each answer is right beside each name in each role: a large thing hides more often than it is hidden.
+
+    Costs only, no bounds: names say something of the world, and many are in few questions.
+    """
+
+    def __init__(self, features: Sequence[Feature], rules: TypeRules) -> None:
+        known = sorted({answer_of(feature, rules) for feature in features})
+        answers = numbered([answer_of(feature, rules) for feature in features], known)
+        roles = sorted({role for names in {feature.names for feature in features} for role, _ in names})
+        rows = [numbered([dict(feature.names).get(role, "") for feature in features]) for role in roles]
+        self._kinds = len(known)
+        self._rows = _offset(rows) if rows else np.zeros((0, len(features)), dtype=np.int64)
+        """(roles, candidates)"""
+        self._cells: Ints = self._rows * self._kinds + answers
+        self._row_count = np.zeros(int(self._rows.max(initial=-1)) + 1, dtype=np.int64)
+        self._cell_count = np.zeros(len(self._row_count) * self._kinds, dtype=np.int64)
+
+    def put(self, candidate: int, step: int) -> None:
+        """One more, or with ``step=-1`` one less."""
+        self._row_count[self._rows[:, candidate]] += step
+        self._cell_count[self._cells[:, candidate]] += step
+
+    def inequality(self) -> Ints:
+        """(candidates,) as of :class:`Balance`."""
+        over = self._cell_count - np.repeat(self._row_count // self._kinds, self._kinds)
+        return np.asarray(over[self._cells].sum(axis=0))
 
 
 def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table], list[Ints]]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacecast.dataset.balance import Balance, Feature, Flags, Ints, TypeRules, answer_of, numbered
+from spacecast.dataset.balance import Balance, Feature, Flags, Ints, NameBalance, TypeRules, answer_of, numbered
 from spacecast.dataset.chance import generator, number
 
 _NEVER = np.iinfo(np.int64).max
@@ -36,6 +36,8 @@ class SelectionSettings:
     """Questions of one type about the same objects (``Draft.likeness``)."""
     balance_weight: int = 1024
     """Cost of one answer beyond the equal share in one table."""
+    name_weight: int = 64
+    """The same for an answer beside a name: the words should tell little of what is known of the world."""
     preference_weight: int = 256
     """Cost of a step of ``Draft.preference``."""
     twin_weight: int = 64
@@ -116,6 +118,7 @@ class _State:
 
     def __init__(self, features: Sequence[Feature], rules: TypeRules, asked_before: frozenset[str]) -> None:
         self._balance = Balance(features, rules)
+        self._names = NameBalance(features, rules)
         self._scene = numbered([feature.scene for feature in features])
         self._alike = numbered([f"{feature.scene}\x1f{feature.likeness}" for feature in features])
         self._views = _padded([[f"{feature.scene}\x1f{view}" for view in feature.views] for feature in features])
@@ -142,6 +145,7 @@ class _State:
         self.is_chosen[i] = step > 0
         self.size += step
         self._balance.put(int(self._balance.signature[i]), step)
+        self._names.put(i, step)
         self._scene_count[self._scene[i]] += step
         self._alike_count[self._alike[i]] += step
         for view in self._views[:, i]:
@@ -180,7 +184,11 @@ class _State:
         scene = SETTINGS.scene_weight * (2 * self._scene_count + 1)
         view = SETTINGS.view_weight * (2 * self._view_count + 1)
         return np.asarray(
-            shared[self._balance.signature] + self._own + scene[self._scene] + view[self._views].sum(axis=0)
+            shared[self._balance.signature]
+            + SETTINGS.name_weight * self._names.inequality()
+            + self._own
+            + scene[self._scene]
+            + view[self._views].sum(axis=0)
         )
 
     def cheapest(self) -> int | None:

@@ -279,11 +279,25 @@ def _feature(candidate: Candidate, kind: QuestionType, seed: int) -> Feature:
         relative=draft.relative or "",
         unchanged=bool(draft.unchanged),
         follows="" if together is None else str(len(together) - 1),
+        names=() if kind.multi_select else _names(draft),
         relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
     )
 
 
-_NESTED = ("views", "right", "stated")
+_ONLY_GEOMETRY = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})
+"""Roles of objects that the text does not name."""
+
+
+def _names(draft: Draft) -> tuple[tuple[str, str], ...]:
+    """(role, label) of what is named, one of each role."""
+    names: dict[str, str] = {}
+    for item in draft.facts["objects"]:
+        for role in sorted(set(item["roles"]) - _ONLY_GEOMETRY):
+            names.setdefault(role, item["label"])
+    return tuple(sorted(names.items()))
+
+
+_NESTED = ("views", "right", "stated", "names")
 """Fields of a feature that are lists; in a file they are JSON, which is read many times faster than nested columns."""
 _FEATURES = pa.schema(
     [
@@ -300,6 +314,7 @@ _FEATURES = pa.schema(
         ("relative", pa.string()),
         ("unchanged", pa.bool_()),
         ("follows", pa.string()),
+        ("names", pa.string()),
         ("relation", pa.string()),
         ("record", pa.string()),
     ]
