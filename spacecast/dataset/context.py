@@ -165,7 +165,7 @@ class SceneContext:
                 "label": o.label,
                 "raw_label": o.raw_label,
                 "aabb": {"min": o.aabb.min, "max": o.aabb.max},
-                "obb": {"center": o.obb.center, "size": o.obb.size, "yaw_deg": float(o.obb.yaw_deg)},
+                "obb": {"center": o.obb.center, "size": o.obb.size, "yaw_deg": _written_yaw_deg(o.obb.yaw_deg)},
                 "center_in_world": o.center_in_world,
             }
             self._object_facts[object_id] = plain(entry, decimals=ROW_SETTINGS.decimals)
@@ -221,3 +221,9 @@ class SceneContext:
         if (seen.unknown_share or 0.0) > NAME_SETTINGS.max_unknown_share:
             return "depth_disagrees"
         return None
+
+
+def _written_yaw_deg(yaw_deg: float) -> float:
+    """A yaw that is in [-90, 90) when it is rounded, too: 89.99999 degrees is written as -90."""
+    rounded = round(float(yaw_deg), ROW_SETTINGS.decimals)
+    return rounded - 180.0 if rounded >= 90.0 else rounded

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from box_scans import FLOOR_ID, INTRINSICS, Box, box_scan, looking, on_floor
 
-from spacecast.dataset.context import SETTINGS, SceneContext
+from spacecast.dataset.context import SETTINGS, SceneContext, _written_yaw_deg
 from spacecast.dataset.types import Refusal
 from spacecast.scan import Scan, View
 
@@ -160,3 +160,10 @@ def test_each_view_is_cast_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in TYPES:
         list(kind.enumerate(context))
     assert cast == [160, 640]
+
+
+@pytest.mark.parametrize(
+    "yaw_deg, written", [(89.99999, -90.0), (89.9999, 89.9999), (-90.0, -90.0), (-89.99999, -90.0), (12.34567, 12.3457)]
+)
+def test_a_yaw_is_in_its_range_when_it_is_written(yaw_deg: float, written: float) -> None:
+    assert _written_yaw_deg(yaw_deg) == written
