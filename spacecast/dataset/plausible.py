@@ -64,7 +64,7 @@ class PlausibleSettings:
     """Above the floor; where walls end rooms."""
     wall_to_m: float = 2.0
     """Above the floor; where walls end rooms."""
-    wall_shrink_m: float = 0.1
+    wall_shrink_m: float = 0.05
     """Hulls are shrunk by this before walls are looked for in them."""
     wall_m2: float = 0.05
     """Upright structure that may come to lie inside."""
