@@ -301,7 +301,8 @@ def _numbers_problems(facts: Facts) -> Iterator[Problem]:
             )
         if found.ambiguity > recompute.SETTINGS.max_ambiguity + 1e-3:
             yield "not_certain", f"{moment} the change: {found.value} with ambiguity {found.ambiguity:.3f}"
-        if other.value != found.value:
+        on_the_border = other.ambiguity > 1.0 - SETTINGS.ambiguity  # there, rounded facts may read as the next sector
+        if other.value != found.value and not on_the_border:
             yield "not_certain", f"{moment} the change: {found.value}, but {other.value} from the centres of the obbs"
 
 

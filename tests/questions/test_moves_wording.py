@@ -21,7 +21,8 @@ CODES = (
 SAYS = {  # horizontally; not turned; nothing else is touched
     "en": (
         r"level|horizontally",
-        r"without (being turned|turning)|not turned?\b|do(es)? not turn|never turned|keeping its own orientation|Nothing is turned",
+        r"without (being turned|turning)|not turned?\b|do(es)? not turn|never turned|keeping its own orientation"
+        r"|Nothing is turned",
         r"nothing else (is|was) touched|anything else|touch(es|ing)? anything else",
     ),
     "zh": (
