@@ -208,7 +208,10 @@ class Plausible:
         for plan, end in zip(plans, ends, strict=True):
             was_in, is_in = (_holds(_shrunk(hull, SETTINGS.wall_shrink_m), middles) for hull in (plan, end))
             inside |= is_in & ~was_in
-        if areas[inside].sum() > SETTINGS.wall_m2:
+        # A corner of the room may take the share of the plan that may be outside: two sides of such a square.
+        corner_m = 2.0 * float(np.sqrt(SETTINGS.outside_share * area_m2))
+        height_m = float(np.ptp(middles[:, 2])) if len(middles) else 0.0
+        if areas[inside].sum() > SETTINGS.wall_m2 + corner_m * height_m:
             yield "infeasible", f"what moves ends in {areas[inside].sum():.2f} m2 of walls"
 
     def corners_after(self, object_id: int, steps: Sequence[Motion]) -> Array:
