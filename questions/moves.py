@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from questions.changes import (
     Body,
@@ -114,20 +114,20 @@ class Found(NamedTuple):
 
 
 class Ways:
-    """What every move type asks of one scene: which shifts of a root end in free space. Kept as long as the scene."""
+    """What every move type asks of one scene: which shifts of a root end in free space.
 
-    _kept: ClassVar[WeakKeyDictionary[Scene, Ways]] = WeakKeyDictionary()
+    Kept for the last two scenes: it holds its scene, so that a weak key would never let go of either.
+    """
 
     def __init__(self) -> None:
         self._clearances: dict[int, Clearance] = {}
         self._free: dict[int, dict[tuple[float, float], bool]] = {}
 
-    @classmethod
-    def of(cls, scene: Scene) -> Ways:
+    @staticmethod
+    @lru_cache(maxsize=2)
+    def of(scene: Scene) -> Ways:
         """The one of a scene."""
-        if scene not in cls._kept:
-            cls._kept[scene] = cls()
-        return cls._kept[scene]
+        return Ways()
 
     def free(self, scene: Scene, body: Body, shifts: Sequence[tuple[float, float]]) -> list[bool]:
         """Which shifts end inside the room and in nothing."""

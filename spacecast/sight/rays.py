@@ -5,6 +5,9 @@ Ray directions are not normalised here: with directions of z = 1 in the camera f
 
 from __future__ import annotations
 
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -53,6 +56,21 @@ def require_open3d() -> Any:
     return open3d
 
 
+@dataclass(frozen=True)
+class RaySettings:
+    """How many hierarchies may live at once in one process."""
+
+    max_hierarchies: int = 512
+    """Each takes one of the 1024 thread-specific keys of a process, and open3d 0.20 ends in a segmentation fault when
+    none is left (own; measured: after 1014). Of more, those not cast for longest are dropped, and built anew."""
+
+
+SETTINGS = RaySettings()
+
+_BUILT: OrderedDict[int, weakref.ref[RayScene]] = OrderedDict()
+"""Scenes whose hierarchy is there, by id, the one cast last at the end."""
+
+
 class RayScene:
     """A bounding volume hierarchy over one mesh, built by the first cast. Not picklable: build it in the worker."""
 
@@ -86,12 +104,22 @@ class RayScene:
                 np.full(shape, np.inf, np.float32), np.full(shape, NO_FACE, np.int32), np.zeros((*shape, 2), np.float32)
             )
         if self._hierarchy is None:
+            self._make_room()
             self._hierarchy = self._build(threads)
+        _BUILT.move_to_end(id(self))
         found = self._hierarchy.cast_rays(require_open3d().core.Tensor.from_numpy(rays), nthreads=threads)
         # Copies: open3d lists memory of its own that is still in use when a process ends, line after line, as lost.
         # It numbers faces as uint32 and says 2^32 - 1 for none: read as int32 that is -1.
         t, face, uv = (found[name].numpy().copy() for name in ("t_hit", "primitive_ids", "primitive_uvs"))
         return Hits(t, face.view(np.int32), uv)
+
+    def _make_room(self) -> None:
+        key, forget = id(self), _BUILT.pop
+        _BUILT[key] = weakref.ref(self, lambda _: forget(key, None))
+        while len(_BUILT) > SETTINGS.max_hierarchies:
+            oldest = _BUILT.popitem(last=False)[1]()
+            if oldest is not None:
+                oldest._hierarchy = None
 
     def _build(self, threads: int) -> Any:
         o3d = require_open3d()

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from spacecast.sight import RayScene
+from spacecast.sight.rays import _BUILT, SETTINGS
 
 TRIANGLE = RayScene([[0.0, 0.0, 2.0], [1.0, 0.0, 2.0], [0.0, 1.0, 2.0]], [[0, 1, 2]])
 
@@ -30,3 +31,15 @@ def test_a_mesh_without_faces_is_never_hit() -> None:
 
 def test_no_rays_give_no_hits() -> None:
     assert TRIANGLE.cast(np.zeros((0, 3)), np.zeros((0, 3))).t.shape == (0,)
+
+
+def test_a_process_may_hold_more_meshes_than_hierarchies() -> None:
+    """open3d ends the process where more than some thousand of them live at once."""
+    meshes = [RayScene([[0, 0, n], [1, 0, n], [0, 1, n]], [[0, 1, 2]]) for n in range(1, 1301)]
+    for turn in range(2):  # the second time those of the first that were dropped are built anew
+        for n in range(0, 1300, 1 if turn == 0 else 50):
+            assert meshes[n].cast([[0.2, 0.2, 0.0]], [0.0, 0.0, 1.0], threads=1).t[0] == n + 1
+    assert len(_BUILT) == SETTINGS.max_hierarchies
+    alive = len(_BUILT)
+    del meshes
+    assert len(_BUILT) < alive - 500 + 1
