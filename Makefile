@@ -51,7 +51,10 @@ lint: $(VENV)/.dev-ready
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev-ready
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit $$?; done
+	@test -d $(DEMO)/bench-raw || $(BIN)/spacecast demo $(DEMO)/bench-raw --scenes 20
+	@for file in build scene sight; do echo "== $$file"; $(BIN)/python benchmarks/$$file.py || exit $$?; done
+	@for file in attachment_truth interventions; do echo "== $$file"; \
+		$(BIN)/python benchmarks/$$file.py $(DEMO)/bench-raw || exit $$?; done
 
 clean:
 	rm -rf $(DEMO) $(VENV)
