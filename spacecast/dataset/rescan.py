@@ -5,6 +5,7 @@ What is measured in a scene is in :mod:`spacecast.dataset.remeasure`; pictures a
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ from PIL import Image
 
 from spacecast.dataset import pool
 from spacecast.dataset.findings import Finding
-from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.reader import Benchmark, Picture
 from spacecast.dataset.remeasure import Remeasure
-from spacecast.dataset.rows import Row
-from spacecast.dataset.settings import REGISTERED
+from spacecast.dataset.rows import Row, canonical_json
+from spacecast.dataset.settings import REGISTERED, Painter
 from spacecast.errors import InputError
 from spacecast.registry import find_scans, load
 from spacecast.scan import Scan
@@ -117,38 +118,53 @@ def scene_findings(task: SceneTask) -> list[Finding]:
     scan: Scan = load("spacecast.readers", task.key[0]).read(Path(task.scan))
     measure, data = Remeasure(scan, threads=task.threads), _opened(task.benchmark)
     painter = REGISTERED.painter(scan) if task.pictures == "render" else None
+    pictures = _Pictures(scan, painter)
     return [
         Finding(kind, row.question_uid, detail)
         for row in sorted(task.rows, key=lambda row: (row.image_name, row.question_uid))
-        for kind, detail in (*measure.row_problems(row), *_pictures(data, row, scan, painter))
+        for kind, detail in (*measure.row_problems(row), *pictures.problems(data, row))
     ]
 
 
-def _pictures(data: Benchmark, row: Row, scan: Scan, painter: Any) -> Iterator[tuple[str, str]]:
-    """Photos are the bytes of the scan, or, where they had to be made anew, its pixels; renderings are drawn again."""
-    try:
-        facts_of = {view["name"]: view for view in row.facts["views"]}
-        pictures = data.pictures(row.question_uid)
-    except (InputError, KeyError, TypeError):
-        return  # said elsewhere
-    for picture in pictures:
-        view = scan.views.get(picture.name)
-        if view is None or picture.name not in facts_of:
-            continue  # said elsewhere
-        expected = None
-        if painter is not None:
-            expected = painter(facts_of[picture.name])
+class _Pictures:
+    """Compares pictures with those of a scan; each picture of a view once, however many questions show it."""
+
+    def __init__(self, scan: Scan, painter: Painter | None) -> None:
+        self._scan, self._painter = scan, painter
+        self._same: dict[tuple[str, str], bool] = {}
+
+    def problems(self, data: Benchmark, row: Row) -> Iterator[tuple[str, str]]:
+        """Photos are the bytes of the scan, or, where they had to be made anew, its pixels; renderings are drawn again.
+
+        Pictures that are not there or cannot be decoded, and views that the scan has not, are said elsewhere.
+        """
+        try:
+            facts_of = {view["name"]: view for view in row.facts["views"]}
+            pictures = data.pictures(row.question_uid)
+        except (InputError, KeyError, TypeError):
+            return
+        for picture in pictures:
+            if picture.name not in self._scan.views or picture.name not in facts_of:
+                continue
+            stored = facts_of[picture.name]
+            key = (canonical_json(stored), hashlib.sha256(picture.encoded).hexdigest())
+            if key not in self._same:
+                self._same[key] = self._is_same(picture, stored)
+            if not self._same[key]:
+                yield "picture", f"{picture.name} is not the picture of the scan"
+
+    def _is_same(self, picture: Picture, stored: Mapping[str, Any]) -> bool:
+        view, expected = self._scan.views[picture.name], None
+        if self._painter is not None:
+            expected = self._painter(stored)
         elif view.load_encoded is not None and view.load_encoded() == picture.encoded:
-            continue
+            return True
         elif view.load_color is not None:
             expected = view.load_color()
         try:
             pixels = np.asarray(Image.open(io.BytesIO(picture.encoded)).convert("RGB"))
         except (OSError, ValueError, SyntaxError):
-            continue  # said elsewhere
-        if (
-            expected is None
-            or pixels.shape != expected.shape
-            or np.abs(pixels.astype(int) - expected).mean() > SETTINGS.max_pixel_difference
-        ):
-            yield "picture", f"{picture.name} is not the picture of the scan"
+            return True
+        if expected is None or pixels.shape != expected.shape:
+            return False
+        return bool(np.abs(pixels.astype(int) - expected).mean() <= SETTINGS.max_pixel_difference)
