@@ -72,6 +72,12 @@ class Feature(NamedTuple):
     """(role, label) of objects that the text names."""
     relation: str = ""
     """Names what is asked (at levels 2 and 3: what is asked before the change), as ``twins.relation_key`` does."""
+    images: int = 1
+    """How many pictures are shown, bridges included."""
+    objects: tuple[int, ...] = ()
+    """Ids of the objects that the text names."""
+    room: str = ""
+    """Scans of one room share it, within a dataset."""
 
 
 class TypeRules(NamedTuple):

@@ -191,7 +191,7 @@ class _Build:
         """Candidates of every scene into their files; failures by scene."""
         # The number of questions comes in at selection alone: scenes are the same for any.
         shown = {name: value for name, value in self.settings.shown().items() if name not in ("questions", "scenes")}
-        key = digest_of([shown, versions_of(self.suite), str(TASK_SETTINGS)])
+        key = digest_of([shown, versions_of(self.suite), str(TASK_SETTINGS), Feature._fields])
         tasks = [
             SceneTask(folder, self._file(name), key, self.settings, self.sources) for name, folder in folders.items()
         ]

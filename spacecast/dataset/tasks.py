@@ -250,7 +250,7 @@ def _worded(
         if isinstance(candidate, Refusal):
             refused.append(candidate)
         else:
-            kept.append(_Found(_feature(candidate, kind, settings.seed), record_of(candidate)))
+            kept.append(_Found(_feature(candidate, kind, scan, settings.seed), record_of(candidate)))
     too_many = [Refusal("selection", "more_than_enough", case) for case in sorted(left_out)]
     return sorted(kept, key=lambda entry: entry.feature.uid), [*refused, *too_many]
 
@@ -261,7 +261,7 @@ def _language(language: Language, suite: Suite) -> Language:
     return language
 
 
-def _feature(candidate: Candidate, kind: QuestionType, seed: int) -> Feature:
+def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) -> Feature:
     draft: Draft = candidate.draft
     change = draft.facts.get("intervention") or {}
     together = change.get("moved", change.get("removed"))
@@ -281,6 +281,9 @@ def _feature(candidate: Candidate, kind: QuestionType, seed: int) -> Feature:
         follows="" if together is None else str(len(together) - 1),
         names=() if kind.multi_select else _names(draft),
         relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
+        images=len(draft.views),
+        objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - _ONLY_GEOMETRY)),
+        room=f"{scan.dataset}-{scan.room_id}",
     )
 
 
@@ -297,7 +300,7 @@ def _names(draft: Draft) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(names.items()))
 
 
-_NESTED = ("views", "right", "stated", "names")
+_NESTED = ("views", "right", "stated", "names", "objects")
 """Fields of a feature that are lists; in a file they are JSON, which is read many times faster than nested columns."""
 _FEATURES = pa.schema(
     [
@@ -316,6 +319,9 @@ _FEATURES = pa.schema(
         ("follows", pa.string()),
         ("names", pa.string()),
         ("relation", pa.string()),
+        ("images", pa.int64()),
+        ("objects", pa.string()),
+        ("room", pa.string()),
         ("record", pa.string()),
     ]
 )

@@ -136,7 +136,7 @@ def pool(code: str) -> dict[str, tuple[Feature, str]]:
     """Every candidate of a type in invented rooms, as the builder's own tasks find and cut them."""
     kind, found = KINDS[code], {}
     for place in range(ROOMS):
-        scan = SimpleNamespace(dataset="invented", scene_id=f"s{place}", is_aligned=True)
+        scan = SimpleNamespace(dataset="invented", scene_id=f"s{place}", room_id=f"s{place}", is_aligned=True)
         context = SimpleNamespace(room=changes.Room(f"s{place}"))
         drafts = tasks._drafts(kind, changes.SUITE, scan, context, tasks._Tally())
         kept, _ = tasks._worded(drafts, kind, changes.SUITE, scan, BuildSettings())

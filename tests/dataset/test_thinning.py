@@ -89,7 +89,7 @@ def test_what_is_kept_is_worded_and_the_rest_is_counted(monkeypatch) -> None:
     monkeypatch.setattr(tasks, "SETTINGS", tasks.TaskSettings(max_candidates=50))
     kind = next(kind for kind in changes.TYPES if kind.code == "coordinate_rotation_allocentric")
     drafts = list(kind.drafts(changes.Room("s0")))[:400]
-    scan = SimpleNamespace(dataset="d", scene_id="s")
+    scan = SimpleNamespace(dataset="d", scene_id="s", room_id="s")
     nameless = {d.case for d in drafts[::10]}
 
     def word(code, d, language, generator):
