@@ -27,7 +27,7 @@ SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
 _OF_VERIFICATION = (
     *("askable", "audit", "coherence", "distractors", "findings", "gaps", "plausible"),
-    *("recompute", "remeasure", "rescan", "shadows", "verify"),
+    *("recompute", "remeasure", "rescan", "shadows", "verify", "walkable"),
 )
 _NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in _OF_VERIFICATION)
 

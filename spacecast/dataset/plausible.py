@@ -1,8 +1,8 @@
 """Whether an intervention can be, judged from the raw scan by simple means; SEMANTICS 3 and 5.
 
 A rough second look, with stated tolerances: what is said to be carried touches its carrier; the root stands on the
-floor; and what moves ends over the floor, in no wall, in nothing that has no label, and in no other object, as far as
-hulls on the floor plan and heights can tell.
+floor; and what moves ends in its room (``walkable.py``), in nothing that has no label, and in no other object, as far
+as hulls on the floor plan and heights can tell.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from shapely.geometry.base import BaseGeometry
 from spacecast.dataset import recompute
 from spacecast.dataset.gaps import surface_gap_m
 from spacecast.dataset.recompute import Motion
+from spacecast.dataset.walkable import Walkable, with_rim
 from spacecast.scan import NO_INSTANCE, Scan
 
 Array = NDArray[np.float64]
@@ -56,20 +57,8 @@ class PlausibleSettings:
     """Unlabelled surface that may come to lie inside: 0.02 and a little."""
     outside_share: float = 0.03
     """Share of the plan that may end outside, unless more was outside before."""
-    outside_slack: float = 0.05
-    """The floor's extent is known so well, as a share of a plan."""
-    floor_margin_m: float = 0.2
-    """The room may reach beyond the hull of its floor's vertices by so much: part of it lies unseen under things."""
-    wall_from_m: float = 0.3
-    """Above the floor; where walls end rooms."""
-    wall_to_m: float = 2.0
-    """Above the floor; where walls end rooms."""
-    wall_shrink_m: float = 0.05
-    """Hulls are shrunk by this before walls are looked for in them."""
-    wall_m2: float = 0.05
-    """Upright structure that may come to lie inside."""
-    upright_normal_z: float = 0.5
-    """A face is upright where its normal is less vertical."""
+    outside_m2: float = 0.003
+    """So much more of it may be, since hulls are of rounded vertices; beside a rim of the room, see ``walkable.py``."""
 
 
 SETTINGS = PlausibleSettings()
@@ -194,25 +183,25 @@ class Plausible:
                 yield "infeasible", f"object {i} ends in {areas[inside].sum():.3f} m2 that have no label"
 
     def _outside_problems(self, plans: Sequence[BaseGeometry], ends: Sequence[BaseGeometry]) -> Iterator[Problem]:
+        """Whether more of what moves ends outside of its room than may, the room's rim of one cell granted at the end.
+
+        The rim, not a share, is what two ways to find a room may differ by: half of a radiator is a rim, and of a bed
+        that is carried into a wall or through it all but a rim is found.
+        """
         was, is_now = shapely.union_all(plans), shapely.union_all(ends)
         area_m2 = float(shapely.area(is_now))
-        if len(self._floor) and area_m2 > 0.0:
-            room = self._floor_plan
-            outside, outside_before = (
-                1.0 - float(shapely.area(shapely.intersection(plan, room))) / area_m2 for plan in (is_now, was)
-            )
-            if outside > max(SETTINGS.outside_share, outside_before) + SETTINGS.outside_slack:
-                yield "infeasible", f"{outside:.2f} of what moves ends beyond the floor"
-        middles, areas = self._walls
-        inside = np.zeros(len(middles), dtype=bool)
-        for plan, end in zip(plans, ends, strict=True):
-            was_in, is_in = (_holds(_shrunk(hull, SETTINGS.wall_shrink_m), middles) for hull in (plan, end))
-            inside |= is_in & ~was_in
-        # A corner of the room may take the share of the plan that may be outside: two sides of such a square.
-        corner_m = 2.0 * float(np.sqrt(SETTINGS.outside_share * area_m2))
-        height_m = float(np.ptp(middles[:, 2])) if len(middles) else 0.0
-        if areas[inside].sum() > SETTINGS.wall_m2 + corner_m * height_m:
-            yield "infeasible", f"what moves ends in {areas[inside].sum():.2f} m2 of walls"
+        if not self._walkable.is_known or area_m2 <= 0.0:
+            return
+        room = self._walkable.room_of(was)
+        if room is None:
+            yield "infeasible", "what moves stands in no room"
+            return
+        outside_before_m2 = float(shapely.area(was)) - self._walkable.held_m2(was, room)
+        inside_m2 = self._walkable.held_m2(is_now, with_rim(room))
+        outside_m2 = area_m2 - inside_m2
+        may_m2 = max(SETTINGS.outside_share * area_m2, outside_before_m2) + SETTINGS.outside_m2
+        if outside_m2 > may_m2 or inside_m2 == 0.0:
+            yield "infeasible", f"{outside_m2:.2f} m2 of {area_m2:.2f} that move end outside of their room"
 
     def corners_after(self, object_id: int, steps: Sequence[Motion]) -> Array:
         """(k, 3) what spans an object's plan and height where some motions put it."""
@@ -241,36 +230,22 @@ class Plausible:
         return self.scan.vertices[np.isin(self.scan.instance_ids, ids)].astype(np.float64)
 
     @cached_property
-    def _floor_plan(self) -> BaseGeometry:
-        return shapely.buffer(plan_of(self._floor), SETTINGS.floor_margin_m)
+    def _walkable(self) -> Walkable:
+        return Walkable(self.scan, [plan_of(self.corners_after(i, ())) for i in self._loose_ids])
 
     @cached_property
     def _unlabelled(self) -> tuple[Array, Array]:
         """Middles (n, 3) and areas of the faces of which no corner has a label."""
         corners = self.scan.instance_ids[self.scan.faces]
-        middles, areas, _ = _measured(self.scan.vertices[self.scan.faces[(corners == NO_INSTANCE).all(axis=1)]])
+        middles, areas = _measured(self.scan.vertices[self.scan.faces[(corners == NO_INSTANCE).all(axis=1)]])
         return middles, areas
 
-    @cached_property
-    def _walls(self) -> tuple[Array, Array]:
-        """The same of upright structure, as high as walls end rooms."""
-        ids = sorted(
-            i for i, item in self.scan.instances.items() if item.is_structure and not item.traits & {"floor", "door"}
-        )
-        middles, areas, normals = _measured(self.scan.vertices[self.scan.faces[np.isin(self._face_ids, ids)]])
-        ground = float(np.median(self._floor[:, 2])) if len(self._floor) else 0.0
-        height = middles[:, 2] - ground
-        upright = np.abs(normals[:, 2]) < SETTINGS.upright_normal_z
-        keep = upright & (height > SETTINGS.wall_from_m) & (height < SETTINGS.wall_to_m)
-        return middles[keep], areas[keep]
 
-
-def _measured(triangles: NDArray[np.float32]) -> tuple[Array, Array, Array]:
-    """Middles (n, 3), areas (n,) and unit normals (n, 3) of triangles."""
+def _measured(triangles: NDArray[np.float32]) -> tuple[Array, Array]:
+    """Middles (n, 3) and areas (n,) of triangles."""
     corners = triangles.astype(np.float64)
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(cross, axis=1)
-    return corners.mean(axis=1), length / 2.0, cross / np.maximum(length, 1e-12)[:, None]
+    return corners.mean(axis=1), np.linalg.norm(cross, axis=1) / 2.0
 
 
 def _shrunk(plan: BaseGeometry, by_m: float) -> BaseGeometry:
