@@ -73,7 +73,7 @@ def demo_benchmark(tmp_path_factory: pytest.TempPathFactory, demo_root: Path) ->
         _once(
             tmp_path_factory,
             "demo-benchmark",
-            lambda folder: build([demo_root], folder / "out", BuildSettings(workers=1)),
+            lambda folder: build([demo_root], folder / "out", BuildSettings(workers=1, evidence=True)),
         )
         / "out"
     )

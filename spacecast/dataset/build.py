@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from spacecast.dataset.balance import Feature, TypeRules
 from spacecast.dataset.card import card_of
-from spacecast.dataset.evidence import write_evidence
+from spacecast.dataset.evidence import Survey, write_evidence
 from spacecast.dataset.manifest import Unmet, manifest_of, versions_of, write_rejections
 from spacecast.dataset.pool import run
 from spacecast.dataset.reader import MANIFEST
@@ -27,7 +27,6 @@ from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
 from spacecast.dataset.shards import Question, Shard, write_shards
 from spacecast.dataset.tasks import (
     EVERY_TYPE,
-    MAP,
     PictureTask,
     Refused,
     SceneTask,
@@ -293,7 +292,7 @@ class _Build:
         evidence: dict[str, str] = {}
         if self.settings.evidence:
             for row in rows:
-                evidence.update(write_evidence(row, pictures.map_of(row), folder))
+                evidence.update(write_evidence(row, pictures.survey_of(row), folder))
         unmet = self._unmet(works, choices)
         datasets = sorted({row.dataset for row in rows})
         manifest = manifest_of(
@@ -366,19 +365,24 @@ class _Pictures:
         self._folder = folder
         self._scene = ""
         self._encoded: dict[str, bytes] = {}
+        self._survey: Survey | None = None
 
     def _of_scene(self, row: Row) -> dict[str, bytes]:
         if self._scene != _scene_of(row):
             self._scene = _scene_of(row)
             self._encoded = pictures_of(self._folder / f"{self._scene}.parquet")
+            self._survey = None
         return self._encoded
 
     def __call__(self, row: Row) -> tuple[bytes, ...]:
         encoded = self._of_scene(row)
         return tuple(encoded[name] for name in (row.image_name, *row.auxiliary_image_names))
 
-    def map_of(self, row: Row) -> bytes:
-        return self._of_scene(row)[MAP]
+    def survey_of(self, row: Row) -> Survey:
+        encoded = self._of_scene(row)
+        if self._survey is None:
+            self._survey = Survey.from_parts(encoded)
+        return self._survey
 
 
 def _scene_of(row: Row) -> str:

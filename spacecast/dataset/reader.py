@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,18 @@ class Picture(NamedTuple):
     name: str
     role: str
     encoded: bytes
+
+
+class Evidence(NamedTuple):
+    """What may be shown beside a question's pictures (:mod:`spacecast.dataset.evidence`)."""
+
+    text: str
+    map_png: bytes
+
+
+def evidence_paths(question_uid: str) -> tuple[str, str]:
+    """Where a question's text and map lie in its dataset, where it was built with evidence."""
+    return f"evidence/{question_uid}.txt", f"evidence/{question_uid}.png"
 
 
 class _Place(NamedTuple):
@@ -113,6 +126,26 @@ class Benchmark:
             Picture(name, role, image["bytes"])
             for name, role, image in zip(names, row.image_roles, images, strict=True)
         )
+
+    def evidence(self, question_uid: str) -> Evidence:
+        """The text and the map of a question.
+
+        Raises:
+            InputError: the dataset has none for it, or a file is not the one that the manifest names.
+        """
+        if question_uid not in self._places:
+            raise InputError(f"{self.path}: no question {question_uid}")
+        listed = self.manifest.get("evidence") or {}
+        contents = []
+        for name in evidence_paths(question_uid):
+            path = self.path / name
+            if name not in listed or not path.is_file():
+                raise InputError(f"{path}: no evidence for this question; build the dataset with --evidence")
+            contents.append(path.read_bytes())
+            if hashlib.sha256(contents[-1]).hexdigest() != listed[name]:
+                raise InputError(f"{path}: its bytes are not those of {MANIFEST}; it was changed after the build")
+        text, map_png = contents
+        return Evidence(text.decode("utf-8"), map_png)
 
     def _images(self, place: _Place) -> list[dict[str, Any]]:
         file = pq.ParquetFile(place.shard)

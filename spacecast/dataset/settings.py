@@ -15,6 +15,7 @@ from spacecast.dataset.rows import canonical_json
 from spacecast.dataset.types import Language, Suite
 
 if TYPE_CHECKING:
+    from spacecast.dataset.evidence import Survey
     from spacecast.scan import Scan
 
 Pictures = Literal["photos", "render"]
@@ -82,8 +83,8 @@ class Sources:
     read: Callable[[Folder], Scan]
     context: Callable[[Scan, Pictures], Any]
     painter: Callable[[Scan], Painter]
-    mapper: Callable[[Scan], NDArray[np.uint8]]
-    """A scan -> (height, width, 3) uint8, from above."""
+    surveyor: Callable[[Scan], Survey]
+    """A scan -> what evidence is made from."""
     suite: Callable[[str], Suite]
     packages: Callable[[Suite, list[str]], list[str]]
     """Names of the packages that ask the questions of a suite and read the datasets named."""
@@ -132,11 +133,10 @@ def _painter(scan: Scan) -> Painter:
     return paint
 
 
-def _mapper(scan: Scan) -> NDArray[np.uint8]:
-    from spacecast.scene import Scene
-    from spacecast.sight import SceneColors, map_picture
+def _surveyor(scan: Scan) -> Survey:
+    from spacecast.dataset.evidence import survey
 
-    return map_picture(Scene.from_scan(scan), SceneColors.from_scan(scan), threads=1)
+    return survey(scan)
 
 
 def _suite(name: str) -> Suite:
@@ -155,6 +155,6 @@ def _packages(suite: Suite, datasets: list[str]) -> list[str]:
 
 
 REGISTERED = Sources(
-    find=_find, read=_read, context=_context, painter=_painter, mapper=_mapper, suite=_suite, packages=_packages
+    find=_find, read=_read, context=_context, painter=_painter, surveyor=_surveyor, suite=_suite, packages=_packages
 )
 """Through the entry points."""

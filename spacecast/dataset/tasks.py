@@ -27,7 +27,7 @@ from spacecast.dataset.selection import rank_of
 from spacecast.dataset.settings import BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.thinning import in_turns
 from spacecast.dataset.twins import relation_key
-from spacecast.dataset.types import Candidate, Draft, Language, QuestionType, Refusal, Suite
+from spacecast.dataset.types import UNNAMED_ROLES, Candidate, Draft, Language, QuestionType, Refusal, Suite
 from spacecast.dataset.words import record_of, worded
 from spacecast.errors import InputError, SpacecastError
 from spacecast.files import sha256_of, write_whole
@@ -35,8 +35,6 @@ from spacecast.scan import Scan
 
 EVERY_TYPE = "*"
 """In a refusal: not of one type, but of the scene's views or objects."""
-MAP = ""
-"""Name, in a scene's file of pictures, of its map from above."""
 _META = b"spacecast"
 
 
@@ -282,20 +280,16 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
         names=() if kind.multi_select else _names(draft),
         relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
         images=len(draft.views),
-        objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - _ONLY_GEOMETRY)),
+        objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - UNNAMED_ROLES)),
         room=f"{scan.dataset}-{scan.room_id}",
     )
-
-
-_ONLY_GEOMETRY = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})
-"""Roles of objects that the text does not name."""
 
 
 def _names(draft: Draft) -> tuple[tuple[str, str], ...]:
     """(role, label) of what is named, one of each role."""
     names: dict[str, str] = {}
     for item in draft.facts["objects"]:
-        for role in sorted(set(item["roles"]) - _ONLY_GEOMETRY):
+        for role in sorted(set(item["roles"]) - UNNAMED_ROLES):
             names.setdefault(role, item["label"])
     return tuple(sorted(names.items()))
 
@@ -414,8 +408,9 @@ def _write_pictures(task: PictureTask) -> None:
                 f"not {view['width']}x{view['height']} as its camera says"
             )
     if task.settings.evidence:
-        names.append(MAP)
-        pictures.append(_png(task.sources.mapper(scan)))
+        for name, data in task.sources.surveyor(scan).parts().items():
+            names.append(name)
+            pictures.append(data)
     schema = pa.schema([("name", pa.string()), ("encoded", pa.binary())])
     metadata = {_META: json.dumps({"key": task.key}).encode()}
     table = pa.Table.from_pydict({"name": names, "encoded": pictures}, schema=schema.with_metadata(metadata))
@@ -438,13 +433,7 @@ def _encoded(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def _png(pixels: np.ndarray) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, format="PNG")
-    return buffer.getvalue()
-
-
 def pictures_of(file: Path) -> dict[str, bytes]:
-    """The encoded pictures of a scene, by view name."""
+    """The encoded pictures of a scene, by view name; where evidence is made, the parts of its survey too."""
     table = pq.read_table(file)
     return dict(zip(table["name"].to_pylist(), table["encoded"].to_pylist(), strict=True))

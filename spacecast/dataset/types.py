@@ -17,6 +17,9 @@ Tag = Literal["forgot_attachment", "no_update", "mirrored", "wrong_frame", "wron
 Role = Literal["image", "main_a", "bridge", "main_b"]
 Language = Literal["en", "zh"]
 
+UNNAMED_ROLES = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})
+"""Roles of ``facts.objects`` that no text names; an object with these alone is there for its geometry."""
+
 
 class ViewUse(NamedTuple):
     """A picture of a question: the view's name, and its role in the order shown."""

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from spacecast.sight.maps import MARKS
 
-# Okabe and Ito's colours, told apart by the colour-blind.
-COLORS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def boxes_in(view: Mapping[str, Any], objects: list[dict[str, Any]]) -> list[Dra
                 margin = SETTINGS.label_margin * view["width"]
                 anchor = "start" if x < margin else "end" if x > view["width"] - margin else "middle"
         drawn.append(
-            DrawnBox(item["label"], ", ".join(item["roles"]), COLORS[number % len(COLORS)], tuple(lines), place, anchor)
+            DrawnBox(item["label"], ", ".join(item["roles"]), MARKS[number % len(MARKS)], tuple(lines), place, anchor)
         )
     return drawn
 

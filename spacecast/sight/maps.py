@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,9 +42,22 @@ class MapSettings:
     """How many surfaces that face down a ray goes through."""
     font_px: int = 13
     """Size of names."""
+    outline_px: int = 3
+    """Width of the outline of a marked box."""
+    small_px: float = 60.0
+    """A marked box no longer than this has its name beside it."""
+    camera_px: int = 9
+    """Radius of the disc of a camera with a letter; one without is half as large."""
+    sight_m: float = 0.7
+    """Length of the wedge that shows which way a camera looks."""
+    sight_half_deg: float = 22.0
+    """Half of the wedge's opening; not the camera's own."""
 
 
 SETTINGS = MapSettings()
+
+# Okabe and Ito's colours, told apart by the colour-blind.
+MARKS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#f0e442")
 
 
 class MapFrame(NamedTuple):
@@ -62,6 +75,25 @@ class MapFrame(NamedTuple):
         x = (points[..., 0] - self.west_m) * self.px_per_m - 0.5
         y = (self.north_m - points[..., 1]) * self.px_per_m - 0.5
         return np.stack([x, y], axis=-1)
+
+
+class MarkedBox(NamedTuple):
+    """An outline on a map."""
+
+    name: str
+    corners_in_world: Array
+    """(n, 2) or (n, 3) in walking order."""
+
+
+class MarkedCamera(NamedTuple):
+    """A camera on a map."""
+
+    letter: str
+    """Written on its disc; without one it is drawn small and hollow."""
+    position_in_world: Array
+    """(2,) or (3,)."""
+    forward_in_world: Array
+    """(2,) or (3,); drawn as it lies on the floor plan."""
 
 
 def map_frame(*scenes: Scene) -> MapFrame:
@@ -111,6 +143,58 @@ def map_picture(
         ids = [i for i, o in scene.objects.items() if not o.is_structure] if names is True else sorted(names)
         _draw_names(image, where, scene, ids)
     return np.asarray(image)
+
+
+def marked_map(
+    canvas: NDArray[np.uint8], frame: MapFrame, boxes: Sequence[MarkedBox], cameras: Sequence[MarkedCamera]
+) -> NDArray[np.uint8]:
+    """A copy of a map with boxes outlined and named, and cameras with the way they look.
+
+    Args:
+        canvas: (H, W, 3), of :func:`map_picture`.
+        frame: where it lies.
+        boxes: in the order of their colours; names are moved apart where they would lie on each other.
+        cameras: those outside the map are drawn at its border.
+    """
+    image = Image.fromarray(canvas)
+    draw = ImageDraw.Draw(image)
+    for number, box in enumerate(boxes):
+        corners = [tuple(corner) for corner in frame.pixel_of(box.corners_in_world).tolist()]
+        draw.line([*corners, corners[0], corners[1]], fill=MARKS[number % len(MARKS)], width=SETTINGS.outline_px)
+    taken = [_draw_camera(draw, frame, camera) for camera in cameras]
+    for box in boxes:  # a name stands beside a thing that it would cover
+        low, high = (edge(frame.pixel_of(box.corners_in_world), axis=0) for edge in (np.min, np.max))
+        if (high - low).max() < SETTINGS.small_px:
+            taken.append((*low.tolist(), *(high + SETTINGS.outline_px).tolist()))
+    centers = {box.name: np.asarray(box.corners_in_world).mean(axis=0) for box in boxes}
+    _draw_labels(image, frame, centers, taken=taken)
+    return np.asarray(image)
+
+
+def _draw_camera(draw: ImageDraw.ImageDraw, frame: MapFrame, camera: MarkedCamera) -> tuple[float, float, float, float]:
+    """Draws it; the box of its disc."""
+    ink = (150, 0, 0)
+    radius = SETTINGS.camera_px if camera.letter else SETTINGS.camera_px / 2
+    x, y = np.clip(
+        frame.pixel_of(camera.position_in_world), radius, np.array([frame.width, frame.height]) - 1 - radius
+    ).tolist()
+    forward = np.asarray(camera.forward_in_world, dtype=np.float64)[:2]
+    length = float(np.linalg.norm(forward))
+    if length > 1e-6:  # else it looks straight down, and no way on the plan
+        east, north = forward / length
+        reach = SETTINGS.sight_m * frame.px_per_m * (1.0 if camera.letter else 0.5)
+        ends = []
+        for turn_deg in (-SETTINGS.sight_half_deg, SETTINGS.sight_half_deg):
+            cos, sin = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
+            ends.append((x + reach * (east * cos - north * sin), y - reach * (east * sin + north * cos)))
+        draw.line([ends[0], (x, y), ends[1]], fill=ink, width=2, joint="curve")
+        if camera.letter:
+            draw.line(ends, fill=ink, width=2)
+    disc = (x - radius, y - radius, x + radius, y + radius)
+    draw.ellipse(disc, fill=ink if camera.letter else (255, 255, 255), outline=ink, width=2)
+    if camera.letter:
+        draw.text((x, y), camera.letter, fill=(255, 255, 255), font=_font(), anchor="mm")
+    return disc
 
 
 def _cast(scene: Scene, frame: MapFrame, paint: Paint, threads: int) -> Colors:
@@ -208,16 +292,25 @@ def _draw_north(image: Image.Image, frame: MapFrame, *, north: bool) -> None:
 
 
 def _draw_names(image: Image.Image, frame: MapFrame, scene: Scene, ids: Sequence[int]) -> None:
+    objects = {f"{scene.objects[i].label} {i}": scene.objects[i].center_in_world for i in ids}
+    _draw_labels(image, frame, objects)
+
+
+def _draw_labels(
+    image: Image.Image,
+    frame: MapFrame,
+    points_in_world: Mapping[str, Array],
+    taken: Sequence[tuple[float, float, float, float]] = (),
+) -> None:
+    """Texts at points of the map, one below the other where they would lie on each other, or on what is taken."""
     draw = ImageDraw.Draw(image)
-    taken: list[tuple[float, float, float, float]] = []
-    for i in ids:
-        item = scene.objects[i]
-        text = f"{item.label} {i}"
-        x, y = frame.pixel_of(item.center_in_world)
+    taken = list(taken)
+    for text, point in points_in_world.items():
+        x, y = frame.pixel_of(point)
         left, top, right, bottom = draw.textbbox((0, 0), text, font=_font())
         width, height = right - left, bottom - top
         x, y = float(np.clip(x - width / 2, 2, max(2, frame.width - width - 2))), float(y - height / 2)
-        for _ in range(12):  # one below the other where they would lie on each other
+        for _ in range(12):
             clash = [b for b in taken if x < b[2] and b[0] < x + width and y < b[3] and b[1] < y + height]
             if not clash:
                 break

@@ -21,11 +21,13 @@ import numpy as np
 from PIL import Image
 
 from spacecast.dataset.chance import generator
+from spacecast.dataset.evidence import Survey
 from spacecast.dataset.settings import Folder, Sources
 from spacecast.dataset.types import Choice, Draft, MaxShare, MaxUnchanged, Quota, Refusal, Suite, ViewUse
 from spacecast.errors import InputError
 from spacecast.frames import COMPASS, SECTORS, Intrinsics, Transform
 from spacecast.scan import Instance, Problem, Scan, View
+from spacecast.sight import MapFrame
 
 WIDTH, HEIGHT = 64, 48
 
@@ -294,12 +296,23 @@ def painter(scan: Scan) -> Any:
     return paint
 
 
-def mapper(scan: Scan) -> np.ndarray:
-    return np.full((8, 8, 3), len(scan.instances), dtype=np.uint8)
+def surveyor(scan: Scan) -> Survey:
+    box = {"center": [0.5, 0.5, 0.5], "size": [1.0, 1.0, 1.0], "yaw_deg": 0.0}
+    entry = {"min": [0.123456, -0.0, 0.0], "max": [1, 1, 1], "center": [0.5, 0.5, 0.5], "obb": box, "label_zh": None}
+    stands = {"support": "floor", "carrier": None, "carried_as": None}
+    return Survey(
+        objects={i: {"label": item.label, **entry, **stands} for i, item in scan.instances.items()},
+        is_aligned=scan.is_aligned,
+        room_center=None,
+        frame=MapFrame(0.0, 1.0, 40.0, 40, 40),
+        canvas=np.full((40, 40, 3), len(scan.instances), dtype=np.uint8),
+    )
 
 
 def packages(suite: Suite, datasets: list[str]) -> list[str]:
     return ["synthetic_suite"]
 
 
-SOURCES = Sources(find=find, read=read, context=context, painter=painter, mapper=mapper, suite=suite, packages=packages)
+SOURCES = Sources(
+    find=find, read=read, context=context, painter=painter, surveyor=surveyor, suite=suite, packages=packages
+)
