@@ -40,6 +40,7 @@ _WORD_TRAITS: tuple[Trait, ...] = (
     "structure",
     "floor",
     "wall",
+    "ceiling",
     "door",
     "see_through",
     "shapeless",

@@ -35,6 +35,7 @@ Trait = Literal[
     "collective",  # one label for several things: books, shoes, kitchen cabinets
     "floor",  # the structure that things stand on
     "wall",  # the structure that fixtures hang on
+    "ceiling",  # the structure overhead
     "door",  # the structure where one room ends and the next begins: doors, doorframes
 ]
 TRAITS: frozenset[str] = frozenset(get_args(Trait))

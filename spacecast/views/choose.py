@@ -113,7 +113,7 @@ def choose_views(
             reasons[view.name] = "no_photo"
         else:
             posed.append(view)
-    walked = _thinned(posed)
+    walked = thinned(posed)
     probed = (
         walked
         if len(walked) <= SETTINGS.max_probed
@@ -169,19 +169,20 @@ def _probe(view: View, sight: Sight, names: Names, samples: Mapping[int, Array])
     return _Probe(view.name, pose.translation, pose.rotation[:, 2], frozenset(wanted), int(counts.sum()))
 
 
-def _turn_deg(one: Transform, other: Transform) -> float:
+def turn_deg(one: Transform, other: Transform) -> float:
+    """Angle of the rotation between two poses."""
     cosine = (np.trace(one.rotation.T @ other.rotation) - 1.0) / 2.0
     return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
 
 
-def _thinned(views: list[View]) -> list[View]:
+def thinned(views: list[View]) -> list[View]:
     """Views without those that hardly moved since the last one kept."""
     kept: list[View] = []
     for view in views:
         if kept:
             last, pose = kept[-1].world_from_camera, view.world_from_camera
             moved_m = float(np.linalg.norm(pose.translation - last.translation))
-            if moved_m < SETTINGS.min_step_m and _turn_deg(last, pose) < SETTINGS.min_step_deg:
+            if moved_m < SETTINGS.min_step_m and turn_deg(last, pose) < SETTINGS.min_step_deg:
                 continue
         kept.append(view)
     return kept
@@ -206,7 +207,7 @@ def _difference(one: _Probe, other: _Probe) -> float:
     )
 
 
-def _picture_problem(view: View, pictures: Pictures) -> str | None:
+def picture_problem(view: View, pictures: Pictures) -> str | None:
     """Why what was recorded at a frame rules it out, or None: a photo or depth that cannot be decoded costs its frame,
     whatever its head promised."""
     try:
@@ -237,7 +238,7 @@ def _different(
         if distance[best] < SETTINGS.min_difference:
             reasons[probe.name] = "like_another"
             continue
-        problem = _picture_problem(views[probe.name], pictures)
+        problem = picture_problem(views[probe.name], pictures)
         if problem:
             reasons[probe.name] = problem
             continue

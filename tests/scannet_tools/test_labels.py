@@ -24,7 +24,7 @@ KINDS = {
     "shower wall": "structure wall",
     "floor": "structure floor",
     "closet floor": "structure floor",
-    "ceiling": "structure",
+    "ceiling": "structure ceiling",
     "door": "structure door",
     "closet door": "structure",
     "cabinet door": "structure",
