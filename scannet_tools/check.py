@@ -53,6 +53,18 @@ COSTS = {
     "broken_object": Cost("the object", True),
     "empty_object": Cost("the object", True),
     "shares_vertices": Cost("questions about the object"),
+    # ScanNet++
+    "bad_frame": Cost("the frame"),
+    "unstored_photo": Cost("the frame"),
+    "poses_disagree": Cost("the frame", True),
+    "broken_listing": Cost("frames that no other file of poses lists", True),
+    "broken_lists": Cost("nothing: which photos are for training is not known", True),
+    "broken_video": Cost("the iPhone's frames, unless they are extracted", True),
+    "no_video_reader": Cost("the iPhone's frames, until PyAV is installed or they are extracted"),
+    "no_dslr": Cost("the DSLR's photos: the iPhone's frames are asked about"),
+    "same_name": Cost("the iPhone's frame", True),
+    "obb_disagrees": Cost("nothing: boxes come from vertices", True),
+    "not_upright": Cost("all questions: the mesh is not the aligned one", True),
 }
 _UNKNOWN = Cost("see the reader that names it", True)
 

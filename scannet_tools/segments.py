@@ -22,11 +22,16 @@ _MAX_ID = 2**31 - 1
 
 
 class Group(NamedTuple):
-    """One labelled object as listed: its id (``objectId``), raw label, and segments as a sorted (n,) int64 array."""
+    """One labelled object as listed: its id (``objectId``), raw label, and segments as a sorted (n,) int64 array.
+
+    ``obb`` is the box beside it, as the file has it (ScanNet++), None where there is none or where several groups are
+    one object.
+    """
 
     id: int
     label: str
     segments: NDArray[np.int64]
+    obb: Any = None
 
 
 class Segments(NamedTuple):
@@ -85,7 +90,7 @@ def read_groups(path: Path) -> Groups:
         if other is group:
             continue
         if other.label == group.label:
-            found[group.id] = other._replace(segments=np.union1d(other.segments, group.segments))
+            found[group.id] = other._replace(segments=np.union1d(other.segments, group.segments), obb=None)
         else:
             detail = f"id {group.id} is listed again as {group.label!r}; it stays {other.label!r}"
             problems.append(Problem("broken_object", f"segGroups[{position}]", detail))
@@ -153,7 +158,7 @@ def _group(entry: Any) -> Group:
     segments = np.unique(_whole_numbers(entry.get("segments"), f"segments of object {key}"))
     if not len(segments):
         raise InputError(f"object {key} ({label}) lists no segments; left out")
-    return Group(key, label, segments)
+    return Group(key, label, segments, entry.get("obb"))
 
 
 def _whole_numbers(values: Any, what: str) -> NDArray[np.int64]:

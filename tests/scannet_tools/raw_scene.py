@@ -58,7 +58,7 @@ def ply_bytes(
         f"element face {len(faces) if face_count is None else face_count}\n"
         "property list uchar int vertex_indices\nend_header\n"
     ).encode()
-    body = b"".join(struct.pack("<fff4B", *v, 10 * i, 20, 30, 255) for i, v in enumerate(vertices))
+    body = b"".join(struct.pack("<fff4B", *v, 10 * i % 256, 20, 30, 255) for i, v in enumerate(vertices))
     return head + body + b"".join(struct.pack(f"<B{len(f)}i", len(f), *f) for f in faces)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from raw_scene import NAME, depth_png, jpeg, ply_bytes, write_frame, write_scene, write_segments
 
-from scannet_tools import scannet, scannet_frames, segments
+from scannet_tools import colmap, dslr, iphone, listing, nerfstudio, scannet, scannet_frames, scannetpp, segments
 from scannet_tools.check import COSTS, Check, status_of
 from scannet_tools.scannet import READER
 from spacecast.errors import InputError
@@ -84,10 +84,11 @@ def test_every_problem_that_reading_names_is_named(tmp_path, capsys):
 
 def test_every_kind_that_the_reader_has_is_told_with_its_cost():
     kinds = set()
-    for module in (scannet, scannet_frames, segments):
+    modules = (scannet, scannet_frames, segments, scannetpp, dslr, iphone, listing, colmap, nerfstudio)
+    for module in modules:
         kinds |= set(re.findall(r'Problem\(\s*"(\w+)"', Path(module.__file__).read_text(encoding="utf-8")))
     assert kinds | {"unreadable"} == set(COSTS)
-    documented = set(re.findall(r"^``(\w+)``  ", scannet.__doc__, re.MULTILINE))
+    documented = set(re.findall(r"^``(\w+)``  ", scannet.__doc__ + scannetpp.__doc__, re.MULTILINE))
     assert documented == kinds
 
 
