@@ -19,6 +19,8 @@ from rich.progress import track
 from rich.table import Table
 from tyro.conf import Positional
 
+from scannet_tools.scannetpp import READER as SCANNETPP
+from scannet_tools.scannetpp_lists import ScanNetppLists, find_lists
 from spacecast.errors import SpacecastError
 from spacecast.registry import find_scans
 from spacecast.scan import Problem, Reader, Scan, SceneStatus
@@ -58,17 +60,19 @@ COSTS = {
     "unstored_photo": Cost("the frame"),
     "poses_disagree": Cost("the frame", True),
     "broken_listing": Cost("frames that no other file of poses lists", True),
-    "broken_lists": Cost("nothing: which photos are for training is not known", True),
+    "broken_lists": Cost("nothing in questions: which scenes or photos are for training is not known", True),
     "broken_video": Cost("the iPhone's frames, unless they are extracted", True),
     "no_video_reader": Cost("the iPhone's frames, until PyAV is installed or they are extracted"),
     "no_dslr": Cost("the DSLR's photos: the iPhone's frames are asked about"),
     "same_name": Cost("the iPhone's frame", True),
-    "obb_disagrees": Cost("nothing: boxes come from vertices", True),
+    "obb_disagrees": Cost("nothing: boxes come from vertices"),
     "not_upright": Cost("all questions: the mesh is not the aligned one", True),
 }
 _UNKNOWN = Cost("see the reader that names it", True)
 
 _COLUMNS = ("vertices", "faces", "objects", "frames", "photos", "depth", "aligned", "labels")
+_MORE_COLUMNS = ("benchmark", "splits")
+"""Of ScanNet++ roots with lists: objects whose class a benchmark counts, and the splits that the scene is in."""
 
 
 @dataclass(frozen=True)
@@ -100,19 +104,61 @@ class Check:
         found = find_scans(self.root)
         hidden = self.quiet or not sys.stderr.isatty()
         scenes = track(found.items(), "checking", console=Console(stderr=True), disable=hidden, transient=True)
-        statuses = [status_of(scene_id, reader, path) for scene_id, (reader, path) in scenes]
-        print_statuses(statuses, limit=None if self.all else SETTINGS.examples)
-        kinds = {problem.kind for status in statuses for problem in status.problems}
+        lists = _all_lists([path for reader, path in found.values() if reader.name == SCANNETPP.name])
+        statuses = [status_of(scene_id, reader, path, lists.get(path.parent)) for scene_id, (reader, path) in scenes]
+        limit = None if self.all else SETTINGS.examples
+        print_statuses(statuses, limit=limit)
+        for one in dict.fromkeys(lists.values()):
+            print_lists(one, set(found), limit=limit)
+        kinds = {problem.kind for of in (statuses, lists.values()) for one in of for problem in one.problems}
         return 1 if any(cost_of(kind).is_broken for kind in kinds) else 0
 
 
-def status_of(scene_id: str, reader: Reader, path: Path) -> SceneStatus:
-    """What one scene holds; a scene that cannot be read is a status too."""
+def status_of(scene_id: str, reader: Reader, path: Path, lists: ScanNetppLists | None = None) -> SceneStatus:
+    """What one scene holds; a scene that cannot be read is a status too.
+
+    Args:
+        scene_id: its id.
+        reader: of its layout.
+        path: its folder.
+        lists: the splits and class lists of its root, if there are any.
+    """
     try:
         scan = reader.read(path)
     except SpacecastError as error:
         return SceneStatus(scene_id, path, {}, (Problem("unreadable", scene_id, str(error)),), readable=False)
-    return SceneStatus(scene_id, path, _facts(scan), scan.problems, readable=True)
+    facts = _facts(scan)
+    if lists is not None and lists.classes:
+        facts["benchmark"] = str(sum(lists.is_benchmark_class(instance) for instance in scan.instances.values()))
+    if lists is not None and lists.splits:
+        facts["splits"] = ", ".join(lists.splits_of(scene_id)) or "none"
+    return SceneStatus(scene_id, path, facts, scan.problems, readable=True)
+
+
+def print_lists(lists: ScanNetppLists, here: set[str], *, limit: int | None) -> None:
+    """How many scenes of each split are among those checked, and what is wrong with lists.
+
+    Args:
+        lists: of one root.
+        here: ids of the scenes that were found.
+        limit: how many problems are named; None: all.
+    """
+    console = Console(width=None if sys.stdout.isatty() else SETTINGS.width)
+    lines = [
+        f"split {name}: {len(here.intersection(ids))} of {len(ids)} scenes are here"
+        for name, ids in lists.splits.items()
+    ]
+    lines += [f"{p.kind}: {p.subject}: {p.detail}" for p in lists.problems[:limit]]
+    if limit is not None and len(lists.problems) > limit:
+        lines.append(f"and {len(lists.problems) - limit} more; --all names them")
+    for line in ("", *lines):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _all_lists(paths: Iterable[Path]) -> dict[Path, ScanNetppLists]:
+    """The lists of each folder that scenes lie in (``data/``), where its root has any."""
+    folders = {path.parent: path for path in paths}
+    return {folder: lists for folder, path in folders.items() if (lists := find_lists(path)) is not None}
 
 
 def cost_of(kind: str) -> Cost:
@@ -151,18 +197,21 @@ def _facts(scan: Scan) -> dict[str, str]:
     return dict(zip(_COLUMNS, map(str, values), strict=True))
 
 
-def _scene_table(statuses: Iterable[SceneStatus]) -> Table:
+def _scene_table(statuses: Sequence[SceneStatus]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("scene", no_wrap=True)
-    for column in _COLUMNS:
-        table.add_column(column, justify="right")
+    more = [column for column in _MORE_COLUMNS if any(column in status.facts for status in statuses)]
+    for column in (*_COLUMNS, *more):
+        table.add_column(column, justify="right", overflow="fold")
     table.add_column("missing or broken", overflow="fold")
     for status in statuses:
         counts = Counter(problem.kind for problem in status.problems)
         wrong = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
         if not status.readable:
             wrong = "cannot be read"
-        table.add_row(escape(status.scene_id), *(status.facts.get(c, "-") for c in _COLUMNS), escape(wrong))
+        table.add_row(
+            escape(status.scene_id), *(escape(status.facts.get(c, "-")) for c in (*_COLUMNS, *more)), escape(wrong)
+        )
     return table
 
 
