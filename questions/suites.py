@@ -14,7 +14,7 @@ from questions.occlusions import Occlusion
 from questions.removals import RemoveOcclusion
 from questions.rotations import RotatedObject
 from questions.wording import word
-from spacecast.dataset.types import MaxShare, MaxUnchanged, QuestionType, Quota, Suite
+from spacecast.dataset.types import DatasetQuota, MaxShare, MaxUnchanged, QuestionType, Quota, Suite
 
 TYPES: tuple[QuestionType, ...] = (
     CameraDirection(),
@@ -59,4 +59,5 @@ SPACECAST = Suite(
     word=word,
     max_shares=MAX_SHARES,
     max_unchanged=MAX_UNCHANGED,
+    per_dataset=(DatasetQuota("scannet", 718, 134), DatasetQuota("scannetpp", 3144, 48)),
 )

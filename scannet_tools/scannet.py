@@ -141,7 +141,7 @@ def read(folder: Path) -> Scan:
     return Scan(
         dataset=READER.name,
         scene_id=scene_id,
-        room_id=scene_id.rsplit("_", 1)[0] if _SCENE_NAME.fullmatch(scene_id) else scene_id,
+        room_id=room_of(scene_id),
         vertices=(world_from_scan @ mesh.vertices).astype(np.float32),
         faces=mesh.faces,
         colors=_colors(mesh, mesh_path, problems),
@@ -156,7 +156,12 @@ def read(folder: Path) -> Scan:
     )
 
 
-READER = Reader(name="scannet", find=find, read=read)
+def room_of(scene_id: str) -> str:
+    """``scene0000`` for ``scene0000_00`` and its rescans; any other scene is a room of its own."""
+    return scene_id.rsplit("_", 1)[0] if _SCENE_NAME.fullmatch(scene_id) else scene_id
+
+
+READER = Reader(name="scannet", find=find, read=read, room_of=room_of)
 
 
 def read_values(path: Path) -> dict[str, str]:

@@ -225,11 +225,13 @@ class Reader:
         find: the scene folders under a root, by scene id, without reading them; empty where the root has another
             layout.
         read: a scene folder -> Scan; raises :class:`InputError` where mesh or labels cannot be read.
+        room_of: a scene id -> the ``room_id`` of its scan; by default every scene is a room of its own.
     """
 
     name: str
     find: Callable[[Path], Mapping[str, Path]]
     read: Callable[[Path], Scan]
+    room_of: Callable[[str], str] = str
 
 
 def by_number(names: Sequence[str]) -> list[str]:

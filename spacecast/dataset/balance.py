@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacecast.dataset.groups import Ints, coded, joined
 from spacecast.errors import SpacecastError
 
-Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _QUARTERS = 4
@@ -77,7 +77,8 @@ class Feature(NamedTuple):
     objects: tuple[int, ...] = ()
     """Ids of the objects that the text names."""
     room: str = ""
-    """Scans of one room share it, within a dataset."""
+    """Scans of one room share it."""
+    dataset: str = ""
 
 
 class TypeRules(NamedTuple):
@@ -126,9 +127,9 @@ class Balance:
         tables, keys = _tables(features, rules)
         signatures = np.zeros(len(features), dtype=np.int64)
         for table in tables:
-            signatures = _joined(signatures, _joined(table.rows, table.columns))
+            signatures = joined(signatures, joined(table.rows, table.columns))
         for key in keys:
-            signatures = _joined(signatures, key)
+            signatures = joined(signatures, key)
         _, first, number = np.unique(signatures, return_index=True, return_inverse=True)
         self.signature: Ints = np.asarray(number, dtype=np.int64).reshape(-1)
         """Of every candidate."""
@@ -209,27 +210,43 @@ class NameBalance:
     Costs only, no bounds: names say something of the world, and many are in few questions.
     """
 
-    def __init__(self, features: Sequence[Feature], rules: TypeRules) -> None:
-        known = sorted({answer_of(feature, rules) for feature in features})
-        answers = numbered([answer_of(feature, rules) for feature in features], known)
-        roles = sorted({role for names in {feature.names for feature in features} for role, _ in names})
-        rows = [numbered([dict(feature.names).get(role, "") for feature in features]) for role in roles]
+    def __init__(self, features: Sequence[Feature], rules: TypeRules, cost: Ints, *, weight: int) -> None:
+        """Args:
+        features: all candidates.
+        rules: of the type.
+        cost: (candidates,) what choosing each costs, kept up to date here.
+        weight: of one answer beyond the equal share beside one name.
+        """
+        answers, known = coded(answer_of(feature, rules) for feature in features)
+        names, unique = coded(feature.names for feature in features)
+        pairs = [dict(entry) for entry in unique]  # type: ignore[call-overload]
+        roles = sorted({role for entry in pairs for role in entry})
         self._kinds = len(known)
-        self._rows = _offset(rows) if rows else np.zeros((0, len(features)), dtype=np.int64)
-        """(roles, candidates)"""
-        self._cells: Ints = self._rows * self._kinds + answers
-        self._row_count = np.zeros(int(self._rows.max(initial=-1)) + 1, dtype=np.int64)
-        self._cell_count = np.zeros(len(self._row_count) * self._kinds, dtype=np.int64)
+        columns, rows = [], 0
+        for role in roles:
+            codes, labels = coded(entry.get(role, "") for entry in pairs)
+            columns.append((codes[names] + rows) * self._kinds + answers)
+            rows += len(labels)
+        width = (len(features), 0)
+        cells: Ints = np.stack(columns, axis=1) if columns else np.zeros(width, dtype=np.int64)
+        self._cell_count = np.zeros((rows, self._kinds), dtype=np.int64)
+        self._cells = cells
+        self._order: Ints = np.argsort(cells, axis=None, kind="stable")
+        self._starts: Ints = np.searchsorted(cells.reshape(-1)[self._order], np.arange(rows * self._kinds + 1))
+        self._order //= max(1, len(columns))
+        self._cost, self._weight = cost, weight
 
     def put(self, candidate: int, step: int) -> None:
-        """One more, or with ``step=-1`` one less."""
-        self._row_count[self._rows[:, candidate]] += step
-        self._cell_count[self._cells[:, candidate]] += step
-
-    def inequality(self) -> Ints:
-        """(candidates,) as of :class:`Balance`."""
-        over = self._cell_count - np.repeat(self._row_count // self._kinds, self._kinds)
-        return np.asarray(over[self._cells].sum(axis=0))
+        """One more, or with ``step=-1`` one less: of each name the growth of the sum of squares, as in Balance."""
+        for cell in self._cells[candidate].tolist():
+            row, answer = divmod(cell, self._kinds)
+            before = int(self._cell_count[row].sum()) // self._kinds
+            self._cell_count[row, answer] += step
+            share = before - int(self._cell_count[row].sum()) // self._kinds
+            if share:  # the equal share is another now: so much for every answer beside this name
+                first, last = self._starts[row * self._kinds], self._starts[(row + 1) * self._kinds]
+                self._cost[self._order[first:last]] += self._weight * share
+            self._cost[self._order[self._starts[cell] : self._starts[cell + 1]]] += self._weight * step
 
 
 def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table], list[Ints]]:
@@ -246,7 +263,7 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     options = numbered([feature.options for feature in features])
     for value in stated:
         tables.append(_Table(value, answers, sets, int(sets.sum()), True, _UNBOUNDED, 0, unbounded))
-        apart = np.where(value < 0, -1, _joined(value, options))
+        apart = np.where(value < 0, -1, joined(value, options))
         tables.append(_Table(_packed(apart), answers, sets, kinds, False, SETTINGS.stated_slack, 0, unbounded))
     degrees: Ints = np.array([_degrees(feature) for feature in features], dtype=np.int64)
     if (degrees >= 0).any():
@@ -295,12 +312,6 @@ def numbered(values: Sequence[str], known: Iterable[str] | None = None) -> Ints:
     """Every value's place among the known ones, by default among the values themselves, sorted."""
     number: Mapping[str, int] = {value: i for i, value in enumerate(sorted(set(values)) if known is None else known)}
     return np.array([number[value] for value in values], dtype=np.int64)
-
-
-def _joined(one: Ints, other: Ints) -> Ints:
-    """A number for every pair that there is."""
-    pairs = one * (int(other.max(initial=0)) + 2) + other
-    return np.asarray(np.unique(pairs, return_inverse=True)[1], dtype=np.int64).reshape(-1)
 
 
 def _packed(numbers: Ints) -> Ints:

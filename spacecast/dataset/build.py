@@ -18,10 +18,11 @@ from spacecast.dataset.card import card_of
 from spacecast.dataset.evidence import Survey, write_evidence
 from spacecast.dataset.manifest import Unmet, manifest_of, versions_of, write_rejections
 from spacecast.dataset.pool import run
+from spacecast.dataset.quotas import shares_of
 from spacecast.dataset.reader import MANIFEST
 from spacecast.dataset.release import WORK, prepare, publish, staging
 from spacecast.dataset.rows import Row, row_of
-from spacecast.dataset.selection import orders_of, select, shares_of
+from spacecast.dataset.selection import Before, orders_of, select
 from spacecast.dataset.settings import REGISTERED, BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
 from spacecast.dataset.shards import Question, Shard, write_shards
@@ -219,7 +220,7 @@ class _Build:
         asked_before: frozenset[str] = frozenset()
         for done, kind in enumerate(sorted(self.suite.types, key=lambda kind: kind.level != "L1"), start=1):
             features = {f.uid: f for key in folders for f in features_of(self._file(key), kind.code)}
-            selection = select(list(features.values()), quotas[kind.code], self._rules(kind), asked_before)
+            selection = select(list(features.values()), quotas[kind.code], self._rules(kind), Before(asked_before))
             if kind.level == "L1":
                 asked_before |= {features[uid].relation for uid in selection.chosen}
             left_out: dict[str, dict[str, list[str]]] = {}

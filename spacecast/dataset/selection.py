@@ -2,26 +2,33 @@
 
 The choice minimises, in this order: how unequally answers are right (in the whole type, for each value that the text
 states, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many questions of lower preference are
-taken, how unevenly scenes, views and stated values are used. Bounds of inequality are never broken: fewer questions
-are chosen instead. The choice is greedy and then swapped until no swap helps or the steps are used up. All costs are
-whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of input nor the machine
-makes a difference.
+taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds of inequality are
+never broken: fewer questions are chosen instead. Scenes that have no question yet come first, the more the fewer types
+can still give them one. The choice is greedy and then swapped until no swap helps or the steps are used up. All costs
+are whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of input nor the
+machine makes a difference.
+
+Datasets have shares of a type's quota. What one cannot give, for want of candidates or within the bounds, the others
+do, once all that each can give of its own share is chosen.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from spacecast.dataset.balance import Balance, Feature, Flags, Ints, NameBalance, TypeRules, answer_of, numbered
+from spacecast.dataset.balance import Balance, Feature, NameBalance, TypeRules, answer_of
 from spacecast.dataset.chance import generator, number
+from spacecast.dataset.groups import Groups, Ints, coded, joined
 
-_NEVER = np.iinfo(np.int64).max
+_BLOCKED = 1 << 44
+"""Added to a cost for everything that stands against a candidate; costs proper are far below."""
+_ALLOWED = _BLOCKED >> 1
 
 
 @dataclass(frozen=True)
@@ -32,8 +39,11 @@ class SelectionSettings:
     """Questions of one type from one scene."""
     max_per_view: int = 4
     """Questions of one type that show one picture as a main picture."""
+    max_per_object: int = 6
+    """Questions of one type that name one object."""
     max_alike: int = 1
-    """Questions of one type about the same objects (``Draft.likeness``)."""
+    """Questions of one type about the same objects (``Draft.likeness``); and about objects of the same names in
+    different scans of one room."""
     balance_weight: int = 1024
     """Cost of one answer beyond the equal share in one table."""
     name_weight: int = 64
@@ -42,10 +52,18 @@ class SelectionSettings:
     """Cost of a step of ``Draft.preference``."""
     twin_weight: int = 64
     """What it is worth that the same is asked before the change."""
+    cover_weight: int = 8192
+    """What it is worth that a scene without a question gets its first, shared over the types that could ask it."""
     scene_weight: int = 8
-    """Cost, times (2 n + 1), of one more question from a scene that has n."""
+    """Cost, times (2 n + 1), of one more question from a scene that has n of the type."""
+    total_weight: int = 2
+    """The same for a scene that has n questions of types chosen so far."""
     stated_weight: int = 8
     """The same for a value that the text states, and for how many objects go along."""
+    images_weight: int = 2
+    """The same for a number of pictures."""
+    object_weight: int = 1
+    """The same for an object that is named."""
     view_weight: int = 1
     """The same for a picture."""
     max_swap_passes: int = 8
@@ -63,19 +81,26 @@ class Selection(NamedTuple):
     chosen: tuple[str, ...]
     """Uids, sorted."""
     refused: dict[str, str]
-    """Every other candidate's uid -> ``quota_met``, ``alike``, ``scene_full``, ``view_full`` or ``answer_full``."""
+    """Every other candidate's uid -> ``quota_met``, ``alike``, ``scene_full``, ``view_full``, ``object_full`` or
+    ``answer_full``."""
 
 
-def shares_of(total: int, weights: Mapping[str, int]) -> dict[str, int]:
-    """``total`` shared out in proportion to weights, whole numbers, by the largest remainder; ties to the first key."""
-    whole = sum(weights.values())
-    if whole == 0:
-        return dict.fromkeys(weights, 0)
-    shares = {key: total * weight // whole for key, weight in weights.items()}
-    by_remainder = sorted(weights, key=lambda key: -(total * weights[key] % whole))
-    for key in by_remainder[: total - sum(shares.values())]:
-        shares[key] += 1
-    return shares
+@dataclass(frozen=True)
+class Before:
+    """What is known when a type's questions are chosen.
+
+    Attributes:
+        relations: ``Feature.relation`` of chosen questions of level 1.
+        questions: scene -> how many questions of other types are chosen.
+        chances: scene -> how many types, this one included, could still ask something in it.
+    """
+
+    relations: frozenset[str] = frozenset()
+    questions: Mapping[str, int] = field(default_factory=dict)
+    chances: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING = Before()
 
 
 def rank_of(seed: int, uid: str) -> int:
@@ -84,55 +109,138 @@ def rank_of(seed: int, uid: str) -> int:
 
 
 def select(
-    features: Sequence[Feature], quota: int, rules: TypeRules, asked_before: frozenset[str] = frozenset()
+    features: Sequence[Feature], quota: int | Mapping[str, int], rules: TypeRules, before: Before = NOTHING
 ) -> Selection:
     """At most ``quota`` of a type's candidates, balanced; see the module's head.
 
     Args:
         features: all candidates of the type, in any order.
-        quota: how many are wanted; fewer are chosen where caps and balance allow no more.
+        quota: how many are wanted, in all or by dataset; fewer are chosen where caps and balance allow no more.
         rules: of the type.
-        asked_before: relations (``Feature.relation``) that chosen questions of level 1 ask for.
+        before: what is chosen of other types.
     """
     ordered = sorted(features, key=lambda feature: (feature.rank, feature.uid))
     if not ordered:
         return Selection((), {})
-    state = _State(ordered, rules, asked_before)
-    _fill(state, quota)
-    steps = SETTINGS.max_repair_steps
-    while steps and state.size < min(quota, state.room):
-        steps = _repair(state, steps)
-        _fill(state, quota)
-    for _ in range(SETTINGS.max_swap_passes):
-        if not _swap(state):
-            break
-        _fill(state, quota)
+    state = _State(ordered, rules, before)
+    if isinstance(quota, int):
+        wanted = quota
+        _reach(state, wanted)
+    else:
+        wanted = sum(quota.values())
+        _share(state, quota)
+    _improve(state, wanted)
     chosen = tuple(sorted(ordered[i].uid for i in state.chosen()))
-    full = state.size >= quota
+    full = state.size >= wanted
     refused = {ordered[i].uid: "quota_met" if full else state.why_not(i) for i in state.others()}
     return Selection(chosen, dict(sorted(refused.items())))
 
 
-class _State:
-    """Counts of what is chosen, as arrays over all candidates of a type."""
+class _Use:
+    """How often each group of a key is used; what that costs, and whom a full group blocks, is kept by candidate."""
 
-    def __init__(self, features: Sequence[Feature], rules: TypeRules, asked_before: frozenset[str]) -> None:
-        self._balance = Balance(features, rules)
-        self._names = NameBalance(features, rules)
-        self._scene = numbered([feature.scene for feature in features])
-        self._alike = numbered([f"{feature.scene}\x1f{feature.likeness}" for feature in features])
-        self._views = _padded([[f"{feature.scene}\x1f{view}" for view in feature.views] for feature in features])
-        has_twin = np.array([feature.relation in asked_before for feature in features], dtype=np.int64)
-        preference = np.array([feature.preference for feature in features], dtype=np.int64)
-        self._own = SETTINGS.preference_weight * preference - SETTINGS.twin_weight * has_twin
-        pairs = np.unique(np.stack([self._scene, self._alike], axis=1), axis=0)
+    def __init__(self, groups: Groups, cost: Ints, *, weight: int, cap: int) -> None:
+        self.groups = groups
+        self.count = np.zeros(len(groups), dtype=np.int64)
+        self._cost, self._weight, self._cap = cost, weight, cap
+
+    def put(self, i: int, step: int) -> None:
+        for group in self.groups.of(i):
+            was_full = self.count[group] >= self._cap
+            self.count[group] += step
+            blocks = int(self.count[group] >= self._cap) - int(was_full)
+            self._cost[self.groups.members(group)] += 2 * self._weight * step + _BLOCKED * blocks
+
+    def is_full(self, i: int) -> bool:
+        return any(self.count[group] >= self._cap for group in self.groups.of(i))
+
+
+class _Rescans:
+    """Blocks a candidate where another scan of its room gives a question about objects of the same names."""
+
+    def __init__(self, features: Sequence[Feature], scene: Ints, cost: Ints) -> None:
+        room, rooms = coded(feature.room for feature in features)
+        scans = np.bincount(np.unique(np.stack([room, scene]), axis=1)[0], minlength=len(rooms))
+        names, known = coded(feature.names for feature in features)
+        there = (scans > 1) & np.array([bool(name) for name in rooms])
+        own = there[room] & np.array([bool(name) for name in known])[names]
+        self._rooms = Groups(np.where(own, room * len(known) + names, -1)[:, None])
+        self._scenes = Groups(np.where(own, scene * len(known) + names, -1)[:, None])
+        self._in_room = np.zeros(len(self._rooms), dtype=np.int64)
+        self._in_scene = np.zeros(len(self._scenes), dtype=np.int64)
+        self._cost = cost
+
+    def put(self, i: int, step: int) -> None:
+        for group in self._rooms.of(i):
+            members = self._rooms.members(group)
+            before = self._elsewhere(members)
+            self._in_room[group] += step
+            self._in_scene[self._scenes.values[i, 0]] += step
+            self._cost[members] += _BLOCKED * (self._elsewhere(members) - before)
+
+    def _elsewhere(self, members: Ints) -> Ints:
+        """(members,) 1 where another scan blocks them."""
+        rooms, scenes = self._rooms.values[members, 0], self._scenes.values[members, 0]
+        return np.asarray(self._in_room[rooms] - self._in_scene[scenes] >= SETTINGS.max_alike, dtype=np.int64)
+
+    def is_full(self, i: int) -> bool:
+        return bool(self._rooms.of(i)) and bool(self._elsewhere(np.array([i]))[0])
+
+
+class _State:
+    """Counts of what is chosen, as arrays over all candidates of a type.
+
+    What changes for few candidates at a time is kept by candidate (``_own``); what is counted in tables is worked out
+    for each kind of candidate, the same signature, number of pictures and dataset. A cost of ``_BLOCKED`` or more is
+    of a candidate that may not be chosen.
+    """
+
+    def __init__(self, features: Sequence[Feature], rules: TypeRules, before: Before) -> None:
+        count = len(features)
+        twins = (feature.relation in before.relations for feature in features)
+        has_twin = np.fromiter(twins, dtype=np.int64, count=count)
+        preference = np.fromiter((feature.preference for feature in features), dtype=np.int64, count=count)
+        self._own: Ints = SETTINGS.preference_weight * preference - SETTINGS.twin_weight * has_twin
+        scene, scene_names = coded(feature.scene for feature in features)
+        scene_use = SETTINGS.scene_weight + SETTINGS.total_weight
+        self._scene = _Use(Groups(scene[:, None]), self._own, weight=scene_use, cap=SETTINGS.max_per_scene)
+        likeness, known = coded(feature.likeness for feature in features)
+        alike = Groups((scene * len(known) + likeness)[:, None])
+        self._alike = _Use(alike, self._own, weight=0, cap=SETTINGS.max_alike)
+        views = Groups.within(scene, (feature.views for feature in features))
+        self._views = _Use(views, self._own, weight=SETTINGS.view_weight, cap=SETTINGS.max_per_view)
+        objects = Groups.within(scene, (feature.objects for feature in features))
+        self._objects = _Use(objects, self._own, weight=SETTINGS.object_weight, cap=SETTINGS.max_per_object)
+        self._rescans = _Rescans(features, scene, self._own)
+        self._names = NameBalance(features, rules, self._own, weight=SETTINGS.name_weight)
+        self._cover(scene, [str(name) for name in scene_names], before)
+        pairs = np.unique(np.stack([scene, alike.values[:, 0]], axis=1), axis=0)
         self.room = int(np.minimum(np.bincount(pairs[:, 0]) * SETTINGS.max_alike, SETTINGS.max_per_scene).sum())
         """No more than this can be chosen, whatever balance allows."""
-        self.is_chosen = np.zeros(len(features), dtype=bool)
+        self._by_kind(features, rules)
+        self.is_chosen = np.zeros(count, dtype=bool)
         self.size = 0
-        self._scene_count = np.zeros(self._scene.max() + 1, dtype=np.int64)
-        self._alike_count = np.zeros(self._alike.max() + 1, dtype=np.int64)
-        self._view_count = np.zeros(self._views.max() + 1, dtype=np.int64)
+
+    def _by_kind(self, features: Sequence[Feature], rules: TypeRules) -> None:
+        self._balance = Balance(features, rules)
+        images = np.fromiter((feature.images for feature in features), dtype=np.int64, count=len(features))
+        dataset, datasets = coded(feature.dataset for feature in features)
+        self._kind: Ints = joined(joined(self._balance.signature, images), dataset)
+        """(candidates,)"""
+        _, first = np.unique(self._kind, return_index=True)
+        self._signature, self._images, self._dataset = self._balance.signature[first], images[first], dataset[first]
+        self._image_count = np.zeros(int(images.max()) + 1, dtype=np.int64)
+        self._datasets = [str(name) for name in datasets]
+        self._dataset_count = np.zeros(len(datasets), dtype=np.int64)
+        self._dataset_limit = np.full(len(datasets), len(features), dtype=np.int64)
+
+    def _cover(self, scene: Ints, names: Sequence[str], before: Before) -> None:
+        """What scenes have of other types, and what their first question is worth; by the groups of scenes."""
+        self._others: Ints = np.array([0, *(before.questions.get(name, 0) for name in names)], dtype=np.int64)
+        chances = [1, *(max(1, before.chances.get(name, 1)) for name in names)]
+        self._worth: Ints = SETTINGS.cover_weight // np.array(chances, dtype=np.int64)
+        self._own += 2 * SETTINGS.total_weight * self._others[scene + 1]
+        self._own -= np.where(self._others == 0, self._worth, 0)[scene + 1]
 
     def chosen(self) -> list[int]:
         return [int(i) for i in np.flatnonzero(self.is_chosen)]
@@ -140,28 +248,33 @@ class _State:
     def others(self) -> list[int]:
         return [int(i) for i in np.flatnonzero(~self.is_chosen)]
 
+    def limit(self, limits: Mapping[str, int]) -> None:
+        """How many of each dataset may be chosen; none of one that is not listed."""
+        self._dataset_limit[:] = [limits.get(name, 0) for name in self._datasets]
+
+    def count_of(self, dataset: str) -> int:
+        """How many of a dataset are chosen."""
+        return int(self._dataset_count[self._datasets.index(dataset)]) if dataset in self._datasets else 0
+
     def put(self, i: int, step: int = 1) -> None:
         """Choose a candidate, or with ``step=-1`` give it back."""
         self.is_chosen[i] = step > 0
         self.size += step
-        self._balance.put(int(self._balance.signature[i]), step)
-        self._names.put(i, step)
-        self._scene_count[self._scene[i]] += step
-        self._alike_count[self._alike[i]] += step
-        for view in self._views[:, i]:
-            if view > 0:  # 0 pads
-                self._view_count[view] += step
+        self._own[i] += _BLOCKED * step
+        (scene,) = self._scene.groups.of(i)
+        was_bare = self._is_bare(scene)
+        for use in (self._scene, self._alike, self._views, self._objects, self._rescans, self._names):
+            use.put(i, step)
+        covered = int(was_bare) - int(self._is_bare(scene))
+        if covered:
+            self._own[self._scene.groups.members(scene)] += covered * self._worth[scene]
+        kind = self._kind[i]
+        self._balance.put(int(self._signature[kind]), step)
+        self._image_count[self._images[kind]] += step
+        self._dataset_count[self._dataset[kind]] += step
 
-    def allowed(self) -> Flags:
-        """Which candidates may be chosen next."""
-        full_views = self._view_count >= SETTINGS.max_per_view
-        return (
-            ~self.is_chosen
-            & (self._alike_count < SETTINGS.max_alike)[self._alike]
-            & (self._scene_count < SETTINGS.max_per_scene)[self._scene]
-            & ~full_views[self._views].any(axis=0)
-            & ~self._balance.is_full()[self._balance.signature]
-        )
+    def _is_bare(self, scene: int) -> bool:
+        return bool(self._others[scene] + self._scene.count[scene] == 0)
 
     def is_broken(self) -> bool:
         """True if a bound of balance is broken."""
@@ -169,42 +282,80 @@ class _State:
 
     def why_not(self, i: int) -> str:
         """What stands against a candidate that is not chosen."""
-        if self._alike_count[self._alike[i]] >= SETTINGS.max_alike:
+        if self._alike.is_full(i) or self._rescans.is_full(i):
             return "alike"
-        if self._scene_count[self._scene[i]] >= SETTINGS.max_per_scene:
-            return "scene_full"
-        if (self._view_count[self._views[:, i]] >= SETTINGS.max_per_view).any():
-            return "view_full"
+        for use, reason in ((self._scene, "scene_full"), (self._views, "view_full"), (self._objects, "object_full")):
+            if use.is_full(i):
+                return reason
         return "answer_full"
 
     def costs(self) -> Ints:
-        """What choosing each candidate next would cost."""
-        shared = SETTINGS.balance_weight * self._balance.inequality()
-        shared += SETTINGS.stated_weight * self._balance.unevenness()
-        scene = SETTINGS.scene_weight * (2 * self._scene_count + 1)
-        view = SETTINGS.view_weight * (2 * self._view_count + 1)
-        return np.asarray(
-            shared[self._balance.signature]
-            + SETTINGS.name_weight * self._names.inequality()
-            + self._own
-            + scene[self._scene]
-            + view[self._views].sum(axis=0)
-        )
+        """(candidates,) what choosing each next would cost; ``_BLOCKED`` or more where that is not allowed."""
+        cost = SETTINGS.balance_weight * self._balance.inequality()
+        cost += SETTINGS.stated_weight * self._balance.unevenness()
+        cost += _BLOCKED * self._balance.is_full()
+        cost = cost[self._signature] + (2 * SETTINGS.images_weight * self._image_count)[self._images]
+        cost += (_BLOCKED * (self._dataset_count >= self._dataset_limit))[self._dataset]
+        return np.asarray(cost[self._kind] + self._own)
+
+    def allowed(self) -> Ints:
+        """Which candidates may be chosen next."""
+        return np.flatnonzero(self.costs() < _ALLOWED)
 
     def cheapest(self) -> int | None:
         """The allowed candidate of least cost, the first in rank of several."""
-        allowed = self.allowed()
-        if not allowed.any():
-            return None
-        return int(np.where(allowed, self.costs(), _NEVER).argmin())
+        costs = self.costs()
+        best = int(costs.argmin())
+        return best if costs[best] < _ALLOWED else None
+
+
+def _share(state: _State, quota: Mapping[str, int]) -> None:
+    """Every dataset its share; what is lacking then one by one from any, and again from those that lack something.
+
+    Limits stay so that no dataset falls below what it has.
+    """
+    wanted = sum(quota.values())
+    state.limit(quota)
+    _reach(state, wanted)
+    while state.size < wanted:
+        state.limit({name: state.count_of(name) + 1 for name in quota})
+        if not _add(state):
+            break
+        state.limit({name: max(state.count_of(name), share) for name, share in quota.items()})
+        _fill(state, wanted)
+    if state.size < wanted:
+        state.limit({name: state.count_of(name) + wanted for name in quota})
+        _reach(state, wanted)
+    state.limit({name: max(state.count_of(name), share) for name, share in quota.items()})
+
+
+def _reach(state: _State, quota: int) -> None:
+    """As many as can be, up to the quota."""
+    _fill(state, quota)
+    steps = SETTINGS.max_repair_steps
+    while steps and state.size < min(quota, state.room):
+        steps = _repair(state, steps)
+        _fill(state, quota)
+
+
+def _improve(state: _State, quota: int) -> None:
+    for _ in range(SETTINGS.max_swap_passes):
+        if not _swap(state):
+            break
+        _fill(state, quota)
 
 
 def _fill(state: _State, quota: int) -> None:
-    while state.size < quota:
-        best = state.cheapest()
-        if best is None:
-            return
+    while state.size < quota and _add(state):
+        pass
+
+
+def _add(state: _State) -> bool:
+    """Choose the cheapest; False where none is allowed."""
+    best = state.cheapest()
+    if best is not None:
         state.put(best)
+    return best is not None
 
 
 def _repair(state: _State, steps: int) -> int:
@@ -215,7 +366,7 @@ def _repair(state: _State, steps: int) -> int:
     """
     for i in state.chosen():
         state.put(i, -1)
-        for one in np.flatnonzero(state.allowed()):
+        for one in state.allowed():
             if one == i:
                 continue
             if steps == 0:
@@ -240,9 +391,8 @@ def _swap(state: _State) -> bool:
     for i in state.chosen():
         state.put(i, -1)
         costs = state.costs()
-        allowed = state.allowed()
-        best = int(np.where(allowed, costs, _NEVER).argmin())
-        if allowed[best] and costs[best] < costs[i]:
+        best = int(costs.argmin())
+        if costs[best] < costs[i]:
             state.put(best)
             if not state.is_broken():
                 changed = True
@@ -250,15 +400,6 @@ def _swap(state: _State) -> bool:
             state.put(best, -1)
         state.put(i)
     return changed
-
-
-def _padded(lists: Sequence[Sequence[str]]) -> Ints:
-    """(longest, lists) numbers from 1, padded with 0."""
-    known = {value: i for i, value in enumerate(sorted({value for row in lists for value in row}), start=1)}
-    table = np.zeros((max(1, *(len(row) for row in lists)), len(lists)), dtype=np.int64)
-    for place, row in enumerate(table):
-        row[:] = [known[values[place]] if place < len(values) else 0 for values in lists]
-    return table
 
 
 def orders_of(features: Sequence[Feature], rules: TypeRules, seed: int) -> dict[str, tuple[int, ...]]:

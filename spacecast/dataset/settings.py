@@ -30,7 +30,10 @@ class BuildSettings:
     Attributes:
         suite: name of a registered suite.
         questions: how many in all; None for the suite's own numbers, as far as the scans allow.
-        scenes: use at most this many scenes, the first by dataset and id.
+        scenes: use at most this many scenes, drawn (see ``dataset.draw``); None for all.
+        per_dataset: (dataset, weight) of the number of questions, one for each dataset that there are scans of; empty
+            for the suite's own shares. Where ``questions`` is None the weights are the numbers.
+        excluded_rooms: rooms whose scans are not used, as ``draw.rooms_of`` gives them.
         seed: the only source of chance.
         workers: processes; changes no byte of the output.
         pictures: ``photos`` as taken, or ``render`` for pictures drawn from the mesh for every pose.
@@ -42,6 +45,8 @@ class BuildSettings:
     suite: str = "spacecast"
     questions: int | None = None
     scenes: int | None = None
+    per_dataset: tuple[tuple[str, int], ...] = ()
+    excluded_rooms: tuple[str, ...] = ()
     seed: int = 0
     workers: int = 1
     pictures: Pictures = "photos"
@@ -55,6 +60,8 @@ class BuildSettings:
             "suite": self.suite,
             "questions": self.questions,
             "scenes": self.scenes,
+            "per_dataset": dict(sorted(self.per_dataset)),
+            "excluded_rooms": digest_of(sorted(self.excluded_rooms)) if self.excluded_rooms else None,
             "seed": self.seed,
             "pictures": self.pictures,
             "language": self.language,
@@ -68,11 +75,23 @@ class Folder(NamedTuple):
     dataset: str
     scene_id: str
     path: Path
+    room_id: str = ""
+    """Scans of one room share it; empty where the scene is a room of its own."""
 
     @property
     def key(self) -> str:
         """Unique name of the scene: ``scannet-scene0000_00``."""
         return f"{self.dataset}-{self.scene_id}"
+
+    @property
+    def room(self) -> str:
+        """The room's id."""
+        return self.room_id or self.scene_id
+
+    @property
+    def room_key(self) -> str:
+        """Unique name of the room: ``scannet-scene0000``."""
+        return f"{self.dataset}-{self.room}"
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,8 @@ def digest_of(value: Any) -> str:
 def _find(root: Path) -> list[Folder]:
     from spacecast.registry import find_scans
 
-    return [Folder(reader.name, scene_id, path) for scene_id, (reader, path) in find_scans(root).items()]
+    found = find_scans(root)
+    return [Folder(reader.name, scene, path, reader.room_of(scene)) for scene, (reader, path) in found.items()]
 
 
 def _read(folder: Folder) -> Scan:

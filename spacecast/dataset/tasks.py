@@ -282,6 +282,7 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
         images=len(draft.views),
         objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - UNNAMED_ROLES)),
         room=f"{scan.dataset}-{scan.room_id}",
+        dataset=scan.dataset,
     )
 
 
@@ -316,6 +317,7 @@ _FEATURES = pa.schema(
         ("images", pa.int64()),
         ("objects", pa.string()),
         ("room", pa.string()),
+        ("dataset", pa.string()),
         ("record", pa.string()),
     ]
 )

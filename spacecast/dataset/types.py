@@ -139,6 +139,14 @@ class Quota(NamedTuple):
     questions: int
 
 
+class DatasetQuota(NamedTuple):
+    """How many questions a whole release has from a dataset, and in how many scenes."""
+
+    dataset: str
+    questions: int
+    scenes: int
+
+
 class MaxShare(NamedTuple):
     """At most this share of a type's questions has this answer."""
 
@@ -175,6 +183,8 @@ class Suite:
     """Beyond the balance that every type has: ``MaxShare("occlusion", "not visible", 1 / 3)``."""
     max_unchanged: tuple[MaxUnchanged, ...] = ()
     """Of types about a change; a type that is not listed has no such bound."""
+    per_dataset: tuple[DatasetQuota, ...] = ()
+    """A whole release's shares; they hold where all scans are of these datasets."""
 
     def unchanged_share(self, code: str) -> float:
         """The largest share of a type's questions whose answer the change leaves as it was; 1 where none is set."""

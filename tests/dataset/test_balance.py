@@ -14,7 +14,7 @@ from spacecast.dataset.audit import audit
 from spacecast.dataset.balance import Balance, Feature, TypeRules
 from spacecast.dataset.chance import number
 from spacecast.dataset.rows import row_of
-from spacecast.dataset.selection import orders_of, rank_of, select
+from spacecast.dataset.selection import Before, orders_of, rank_of, select
 from spacecast.dataset.settings import BuildSettings
 from spacecast.dataset.words import candidate_from
 from spacecast.errors import SpacecastError
@@ -122,7 +122,7 @@ def test_how_many_go_along_is_spread() -> None:
 def test_what_is_asked_before_the_change_comes_first_where_balance_allows() -> None:
     features = [feature(i, "abcd"[i % 4], relation=str(i)) for i in range(400)]
     asked = frozenset(str(i) for i in range(0, 400, 10))  # half a, half c
-    chosen = set(select(features, 40, FOUR, asked).chosen)
+    chosen = set(select(features, 40, FOUR, Before(relations=asked)).chosen)
     found = [f for f in features if f.uid in chosen]
     assert Counter(f.balance for f in found) == {"a": 10, "b": 10, "c": 10, "d": 10}
     assert sum(f.relation in asked for f in found) == 20

@@ -9,7 +9,8 @@ import pytest
 
 from spacecast.dataset import selection
 from spacecast.dataset.balance import Feature, TypeRules, largest_count
-from spacecast.dataset.selection import orders_of, rank_of, select, shares_of
+from spacecast.dataset.quotas import shares_of
+from spacecast.dataset.selection import orders_of, rank_of, select
 
 FOUR = TypeRules("four", 4, multi_select=False)
 SETS = TypeRules("sets", 3, multi_select=True)
