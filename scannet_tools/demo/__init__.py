@@ -1,4 +1,4 @@
-"""Procedural furnished rooms, written as raw ScanNet files."""
+"""Procedural furnished rooms, written as raw ScanNet or ScanNet++ files."""
 
 from typing import TYPE_CHECKING, Any
 

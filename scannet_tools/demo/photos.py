@@ -48,6 +48,16 @@ class Photo(NamedTuple):
     face: NDArray[np.int32]
 
 
+class Shot(NamedTuple):
+    """One look: color (H, W, 3) uint8; depth_m (H, W) float32 along z, 0 for none; along (H, W, 3) float32, the rays in
+    world; face (H, W) int32, -1 for none."""
+
+    color: NDArray[np.uint8]
+    depth_m: NDArray[np.float32]
+    along: NDArray[np.float32]
+    face: NDArray[np.int32]
+
+
 @dataclass(frozen=True, eq=False)
 class Sensor:
     """A camera with the rays of its pixels: (H, W, 3) float32 in the camera frame, z = 1."""
@@ -72,8 +82,23 @@ def photo_of(
     blurred: bool = False,
     threads: int = 0,
 ) -> Photo:
-    """Look at a room through one camera."""
-    along = sensor.rays @ camera.rotation.T.astype(np.float32)
+    """Look at a room through one camera, with its depth sensor beside it."""
+    shot = shot_of(solid, camera, sensor.rays, chance, exposure=exposure, blurred=blurred, threads=threads)
+    return Photo(shot.color, _depth(solid, shot.depth_m, shot.along, shot.face, chance), shot.face)
+
+
+def shot_of(
+    solid: Solid,
+    camera: Transform,
+    rays: NDArray[np.float32],
+    chance: np.random.Generator,
+    *,
+    exposure: float = 1.0,
+    blurred: bool = False,
+    threads: int = 0,
+) -> Shot:
+    """Look at a room along the rays of a camera's pixels, (H, W, 3) in the camera frame with z = 1."""
+    along = rays @ camera.rotation.T.astype(np.float32)
     origin = camera.translation.astype(np.float32)
     hits = solid.rays.cast(origin, along, threads=threads)
     there = hits.face >= 0
@@ -87,7 +112,7 @@ def photo_of(
         soft = uniform_filter(soft, (*SETTINGS.blur_px, 1), mode="nearest")
     soft += chance.standard_normal(t.shape, dtype=np.float32)[..., None] * np.float32(SETTINGS.color_noise)
     color = np.clip(soft, 0, 255, out=soft).astype(np.uint8)
-    return Photo(color, _depth(solid, t, along, hits.face, chance), hits.face)
+    return Shot(color, t, along, hits.face)
 
 
 def _shaded(

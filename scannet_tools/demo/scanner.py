@@ -62,6 +62,11 @@ class ScanMesh:
     label_owner: NDArray[np.int32]
     segments: NDArray[np.int64]
 
+    @property
+    def annotated(self) -> NDArray[np.int32]:
+        """Owners that the annotation names, ascending."""
+        return np.unique(self.label_owner[self.label_owner != UNLABELLED])
+
 
 def scanned(solid: Solid, layout: Layout, hit: NDArray[np.bool_], chance: Chance) -> ScanMesh:
     """The mesh that remains of the faces that a camera hit, and its annotation."""
