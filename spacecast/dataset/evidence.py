@@ -260,9 +260,9 @@ _ZH = {
         "其最长边与 x 轴的夹角为“偏航”（逆时针，度）。"
     ),
     "room": "房间在平面图上的中心：{point}。",
-    "pictures": "图片及拍摄它们的相机",
+    "pictures": "照片及拍摄它们的相机",
     "camera": "  {picture}：相机位于 {position}，视线方向 {forward}，{heading}{shows}",
-    "picture": "图{n}",
+    "picture": "第{n}张照片",
     "heading": "朝向 {degrees} {vector}",
     "no_heading": "没有稳定的朝向",
     "shows": "；其中可见{names}",
@@ -284,7 +284,7 @@ _ZH = {
 }
 _SAID: dict[Language, dict[str, str]] = {"en": _EN, "zh": _ZH}
 _NAMED = re.compile(r"^  (?P<name>[^:：]+) \(id (?P<id>\d+)\)[:：]", re.MULTILINE)
-_PICTURE = re.compile(r"^  (?:picture |图)(?P<number>\d+)[:：]")
+_PICTURE = re.compile(r"^  (?:picture |第)(?P<number>\d+)(?:张照片)?[:：]")
 
 
 def metadata_text(asked: Asked, scene: Survey) -> str:

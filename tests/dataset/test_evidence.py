@@ -113,7 +113,7 @@ def test_in_chinese_things_are_named_in_chinese_where_they_have_a_name() -> None
     text = metadata_text(asked_of(moved(wording={"id": "hand", "language": "zh", "version": 1})), ROOM)
     assert "  灯 (id 3)：中心 (1.00, 2.00, 1.50)" in text
     assert "由tray (id 2)承载（放在其上）" in text
-    assert "  图1：相机位于 (0.00, 0.00, 1.50)" in text
+    assert "  第1张照片：相机位于 (0.00, 0.00, 1.50)" in text
     assert names_in(text) == {1: "书桌", 2: "tray", 3: "灯", 4: "bed"}
 
 
