@@ -52,7 +52,7 @@ lint: $(VENV)/.dev-ready
 
 bench: $(VENV)/.dev-ready
 	@test -d $(DEMO)/bench-raw || $(BIN)/spacecast demo $(DEMO)/bench-raw --scenes 20
-	@for file in build scene sight; do echo "== $$file"; $(BIN)/python benchmarks/$$file.py || exit $$?; done
+	@for file in build scene sight chains; do echo "== $$file"; $(BIN)/python benchmarks/$$file.py || exit $$?; done
 	@for file in attachment_truth interventions; do echo "== $$file"; \
 		$(BIN)/python benchmarks/$$file.py $(DEMO)/bench-raw || exit $$?; done
 

@@ -43,9 +43,14 @@ class LinkSettings:
     """Least share of a view's points that land and are on labelled objects other than floor, wall, ceiling."""
     slope_px: int = 3
     """How the surface lies at a point is read from the mesh's depth this far beside it, on the smoother side (own)."""
+    tile_points: int = 8
+    """Points are held against a picture in tiles of so many squared, most of which lie beside it as a whole (own)."""
 
 
 SETTINGS = LinkSettings()
+
+_ROUNDING_M = 1e-3
+"""Points are float32, and a ball around them is so much larger."""
 
 _BARE = frozenset({"floor", "wall", "ceiling"})
 """Traits of what does not tell one place of a room from another."""
@@ -133,6 +138,8 @@ class _Shown(NamedTuple):
     """(m,) on a labelled object other than floor, wall, ceiling."""
     planes_in_world: NDArray[np.float32]
     """(m, 4) the surface at each point: p is on this camera's side where planes[:3] @ p < planes[3]."""
+    tiles: NDArray[np.intp]
+    """(m,) rising: the tile of the picture that each point lies in."""
     grid_points: int
     visible_ids: frozenset[int]
     named_ids: frozenset[int]
@@ -154,8 +161,7 @@ def _show(view: View, sight: Sight, countable: NDArray[np.int32], threads: int) 
     visible = {i: n for i, n in zip(found.tolist(), counts.tolist(), strict=True) if i >= 0}
     least = ceil(scaled_px(NAME_SETTINGS.min_visible_px, width, height))
 
-    step = SETTINGS.step_px
-    rows, columns = np.mgrid[step // 2 : height : step, step // 2 : width : step].reshape(2, -1)
+    rows, columns, tiles = _grid(width, height)
     seen = depth[rows, columns] > 0.0
     rows_seen, columns_seen = rows[seen], columns[seen]
     z = depth[rows_seen, columns_seen].astype(np.float64)
@@ -172,10 +178,20 @@ def _show(view: View, sight: Sight, countable: NDArray[np.int32], threads: int) 
         (pose @ (directions * z[:, None])).astype(np.float32),
         on_mesh & np.isin(image.ids[rows_seen, columns_seen], countable),
         np.column_stack([normals, planes[:, 3] + normals @ pose.translation]).astype(np.float32),
+        tiles[seen],
         len(rows),
         frozenset(visible),
         frozenset(i for i, n in visible.items() if n >= least),
     )
+
+
+def _grid(width: int, height: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows, columns and tiles (g,) of the points of a picture, tile after tile."""
+    step, side = SETTINGS.step_px, SETTINGS.tile_points * SETTINGS.step_px
+    rows, columns = np.mgrid[step // 2 : height : step, step // 2 : width : step].reshape(2, -1)
+    tiles = rows // side * (width // side + 1) + columns // side
+    order = np.argsort(tiles, kind="stable")
+    return rows[order], columns[order], tiles[order]
 
 
 def _planes(
@@ -236,9 +252,11 @@ def _shares(shown: Sequence[_Shown]) -> tuple[Array, Array]:
     planes = np.concatenate([s.planes_in_world for s in shown])
     owners = np.repeat(np.arange(count), [len(s.points_in_world) for s in shown])
     on_object = np.concatenate([s.on_object for s in shown])
+    tiles = _Tiles.of(points, owners, np.concatenate([s.tiles for s in shown]))
     landed, landed_on_object = np.zeros((count, count)), np.zeros((count, count))
     for j, target in enumerate(shown):
-        numbers = _landing(points, planes, target)
+        numbers = tiles.near(target.camera)
+        numbers = numbers[_land(points[numbers], planes[numbers], target)]
         landed[:, j] = np.bincount(owners[numbers], minlength=count)
         landed_on_object[:, j] = np.bincount(owners[numbers[on_object[numbers]]], minlength=count)
     seen = np.array([max(1, len(s.points_in_world)) for s in shown])
@@ -246,24 +264,58 @@ def _shares(shown: Sequence[_Shown]) -> tuple[Array, Array]:
     return landed / seen[:, None], landed_on_object / grid[:, None]
 
 
-def _landing(
+class _Tiles(NamedTuple):
+    """Balls around the points of each tile of each view."""
+
+    starts: NDArray[np.intp]
+    """(t + 1,) number of the first point of each tile, and of all points."""
+    centers_in_world: Array
+    """(t, 3)"""
+    radii_m: Array
+    """(t,)"""
+
+    @classmethod
+    def of(cls, points: NDArray[np.float32], owners: NDArray[np.intp], tiles: NDArray[np.intp]) -> _Tiles:
+        if not len(points):
+            return cls(np.zeros(1, np.intp), np.zeros((0, 3)), np.zeros(0))
+        first = np.flatnonzero(np.diff(owners, prepend=-1) | np.diff(tiles, prepend=-1))
+        low, high = (extreme.reduceat(points, first).astype(np.float64) for extreme in (np.minimum, np.maximum))
+        radii = np.linalg.norm(high - low, axis=1) / 2.0
+        return cls(np.append(first, len(points)), (low + high) / 2.0, radii + _ROUNDING_M)
+
+    def near(self, camera: Camera) -> NDArray[np.intp]:
+        """Numbers of the points whose tile is not as a whole behind a camera or beside its picture."""
+        k, pose = camera.intrinsics, camera.world_from_camera
+        # Inward sides of the pyramid that the picture's border draws, in the camera's frame.
+        sides = np.array(
+            [
+                (0.0, 0.0, 1.0),
+                (k.fx, 0.0, k.cx + 1.0),
+                (-k.fx, 0.0, k.width - k.cx),
+                (0.0, k.fy, k.cy + 1.0),
+                (0.0, -k.fy, k.height - k.cy),
+            ]
+        )
+        normals = pose.turn(sides / np.linalg.norm(sides, axis=1, keepdims=True))
+        inside = (self.centers_in_world - pose.translation) @ normals.T > -self.radii_m[:, None]
+        kept = np.flatnonzero(inside.all(axis=1))
+        counts = self.starts[kept + 1] - self.starts[kept]
+        offsets = np.cumsum(counts) - counts
+        return np.arange(counts.sum()) + np.repeat(self.starts[kept] - offsets, counts)
+
+
+def _land(
     points_in_world: NDArray[np.float32], planes_in_world: NDArray[np.float32], target: _Shown
-) -> NDArray[np.intp]:
-    """Numbers of the points that a view sees: in its picture, at the depth seen there, and not from behind."""
-    intrinsics, pose = target.camera.intrinsics, target.camera.world_from_camera
-    right, down, forward = pose.rotation.T.astype(np.float32)
-    # In world coordinates relative to the camera, one axis at a time: half of all points lie behind it.
-    relative = points_in_world - pose.translation.astype(np.float32)
-    z = relative @ forward
-    numbers = np.flatnonzero(z > 0.0)
-    relative, z = relative[numbers], z[numbers]
-    columns = np.rint(relative @ right * np.float32(intrinsics.fx) / z + np.float32(intrinsics.cx))
-    inside = (columns >= 0) & (columns < intrinsics.width)
-    numbers, relative, z, columns = numbers[inside], relative[inside], z[inside], columns[inside]
-    rows = np.rint(relative @ down * np.float32(intrinsics.fy) / z + np.float32(intrinsics.cy))
-    inside = (rows >= 0) & (rows < intrinsics.height)
-    numbers, z, columns, rows = numbers[inside], z[inside], columns[inside], rows[inside]
-    seen = target.depth[rows.astype(np.intp), columns.astype(np.intp)]
-    numbers = numbers[(seen > 0.0) & (np.abs(z - seen) < _tolerance_m(seen))]
-    planes = planes_in_world[numbers]
-    return numbers[planes[:, :3] @ pose.translation.astype(np.float32) < planes[:, 3]]
+) -> NDArray[np.bool_]:
+    """(m,) which points a view sees: in its picture, at the depth seen there, and not from behind."""
+    k, pose = target.camera.intrinsics, target.camera.world_from_camera
+    x, y, z = ((points_in_world - pose.translation.astype(np.float32)) @ pose.rotation.astype(np.float32)).T
+    ahead = z > 0.0
+    z = np.where(ahead, z, np.float32(1.0))
+    columns = np.rint(x * np.float32(k.fx) / z + np.float32(k.cx))
+    rows = np.rint(y * np.float32(k.fy) / z + np.float32(k.cy))
+    inside = ahead & (columns >= 0) & (columns < k.width) & (rows >= 0) & (rows < k.height)
+    seen = np.zeros(len(z), np.float32)
+    seen[inside] = target.depth[rows[inside].astype(np.intp), columns[inside].astype(np.intp)]
+    in_front = planes_in_world[:, :3] @ pose.translation.astype(np.float32) < planes_in_world[:, 3]
+    return in_front & (seen > 0.0) & (np.abs(z - seen) < _tolerance_m(seen))
