@@ -13,10 +13,11 @@ from boxes import view
 
 from scannet_tools.scannet import READER
 from spacecast.frames import Transform
+from spacecast.scan import Scan
 from spacecast.scene import Scene
 from spacecast.sight import sight_of
 from spacecast.views.chains import Chain, Chains
-from spacecast.views.choose import choose_views
+from spacecast.views.choose import Pictures, choose_views
 from spacecast.views.links import Links
 from spacecast.views.names import Names
 from spacecast.views.pool import pool_of_frames
@@ -216,16 +217,19 @@ def test_the_search_finds_what_counting_all_paths_finds(seed: int) -> None:
     assert found
 
 
-def test_a_demo_scan_has_chains_of_three_and_more_that_keep_every_rule(demo_root: Path) -> None:
-    scan = READER.read(demo_root / "scans" / "scene0001_00")
+def check_chains(scan: Scan, pictures: Pictures, *, mains: int, frames: int) -> Counter[int]:
+    """Every chain for two named things keeps every rule; how many there are by number of images."""
     scene = Scene.from_scan(scan)
     names, sight = Names(scene), sight_of(scene)
-    chosen = choose_views(scan, scene, sight, names=names, max_views=5)
-    pool = pool_of_frames(scan, chosen, max_frames=20)
+    chosen = choose_views(scan, scene, sight, names=names, max_views=mains, pictures=pictures)
+    pool = pool_of_frames(scan, chosen, max_frames=frames, pictures=pictures)
     links = Links.of([scan.views[name] for name in pool.names], sight, threads=1)
-    chains = Chains(links, {name: scan.views[name].world_from_camera for name in pool.names})
-    images = Counter()
+    poses = {name: scan.views[name].world_from_camera for name in pool.names}
+    chains = Chains(links, poses)
+    images: Counter[int] = Counter()
     for a, b in permutations(chosen.names, 2):
+        goal = poses[b].translation
+        together = np.linalg.norm(poses[a].translation - goal) < 0.5
         for one, other in product(sorted(links.named_ids[a]), sorted(links.named_ids[b])):
             rivals = names.rivals(one) | names.rivals(other)
             chain = chains.between(a, b, [one], [other], rivals=rivals)
@@ -241,4 +245,16 @@ def test_a_demo_scan_has_chains_of_three_and_more_that_keep_every_rule(demo_root
             assert one not in links.visible_ids[b]
             assert not any({one, other} <= links.visible_ids[name] for name in chain.bridges)
             assert all(rivals.isdisjoint(links.named_ids[name]) for name in chain.names)
+            left = [np.linalg.norm(poses[name].translation - goal) for name in chain.names[:-1]]
+            assert together or all(after < before for before, after in pairwise(left))
+    return images
+
+
+def test_a_demo_scan_has_chains_of_three_and_more_that_keep_every_rule(demo_root: Path) -> None:
+    images = check_chains(READER.read(demo_root / "scans" / "scene0001_00"), "photos", mains=5, frames=20)
     assert min(images[n] for n in (2, 3, 4)) > 0
+
+
+def test_the_real_scan_has_chains_of_three_and_more_that_keep_every_rule(real_scans: Path) -> None:
+    images = check_chains(READER.read(real_scans / "scans" / "scene0000_00"), "render", mains=8, frames=40)
+    assert min(images[n] for n in (3, 4, 5)) > 0

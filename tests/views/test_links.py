@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from boxes import CEILING, DOOR, FLOOR, PIXELS, WALL, links_of, view
 
 from scannet_tools.scannet import READER
 from spacecast.frames import Transform
-from spacecast.scan import Scan
+from spacecast.scan import Scan, View
 from spacecast.scene import LabelledBox, Scene
 from spacecast.sight import sight_of
 from spacecast.sight.rays import RayScene
@@ -163,6 +164,28 @@ def test_what_the_choice_of_main_views_found_unusable_is_no_bridge() -> None:
     chosen = ChosenViews(("0",), (RefusedView("1", "blurred"), RefusedView("2", "like_another")))
     assert pool_of_frames(scan, chosen, pictures="render").names == ("0", "2")
     assert pool_of_frames(scan, chosen, pictures="photos").names == ("0",)  # the others have no photo
+
+
+def test_a_photo_is_judged_only_when_its_pose_is_wanted() -> None:
+    """Grey all over is blurred, and the next best pose takes its place; what is like another is never opened."""
+    opened = []
+
+    def photographed(name: str, yaw_deg: float, sharp: bool) -> View:
+        photo = np.random.Generator(np.random.Philox(0)).integers(0, 256, (480, 640, 3), dtype=np.uint8)
+        coarse = np.repeat(np.repeat(photo[::8, ::8], 8, axis=0), 8, axis=1)  # sharp also at quarter size
+
+        def load() -> np.ndarray:
+            opened.append(name)
+            return coarse if sharp else np.full_like(photo, 128)
+
+        return replace(view(name, EYE, yaw_deg), load_color=load)
+
+    yaws = {"0": (0.0, True), "1": (5.0, True), "2": (90.0, False), "3": (80.0, True), "4": (-90.0, True)}
+    views = {name: photographed(name, *yaw) for name, yaw in yaws.items()}
+    pool = pool_of_frames(replace(scan_of(), views=views), ChosenViews(("0",), ()))
+    assert pool.names == ("0", "3", "4")
+    assert pool.refused == (RefusedView("2", "blurred"),)
+    assert sorted(opened) == ["2", "3", "4"]
 
 
 # Demo scans
