@@ -139,6 +139,20 @@ class Sight:
             del self._looks[next(iter(self._looks))]
         return look
 
+    def mask_image(self, view_or_camera: View | Camera, width_px: int = MASK_WIDTH_PX, threads: int = 0) -> IdImage:
+        """The id image that masks are cut from: of the look at a view where one is kept, so that nothing is cast twice,
+        else cast, and not kept.
+
+        Args:
+            view_or_camera: where it is seen from.
+            width_px: of the masks; the height follows.
+            threads: 0 for all cores, 1 in build workers.
+        """
+        look = self._looks.get((view_or_camera, width_px, None, None))
+        if look is not None:
+            return look.image
+        return self.id_image(camera_of(view_or_camera).scaled_to_width(width_px), threads)
+
     def crop(self, object_id: int, camera: Camera, threads: int = 0) -> Crop:
         """One object alone, cast through the part of the picture that its box covers."""
         part = self.part_of(object_id)

@@ -153,7 +153,7 @@ def _countable(scene: Scene) -> NDArray[np.int32]:
 def _show(view: View, sight: Sight, countable: NDArray[np.int32], threads: int) -> _Shown:
     camera = camera_of(view).scaled_to_width(MASK_WIDTH_PX)
     width, height = camera.intrinsics.width, camera.intrinsics.height
-    image = sight.id_image(camera, threads)
+    image = sight.mask_image(view, threads=threads)
     mesh = np.where(np.isfinite(image.depth), image.depth, np.float32(0.0))
     sensor = sensor_depth(view, camera)
     depth = mesh if sensor is None else np.where(sensor > 0.0, sensor, mesh)

@@ -158,6 +158,18 @@ def test_masks_of_another_width_are_the_same_picture() -> None:
     assert look.visibility(1).opened == pytest.approx(0.5)
 
 
+def test_the_image_of_a_kept_look_is_not_cast_again_and_no_look_is_kept_for_an_image() -> None:
+    view = View("0", PLAIN.world_from_camera, PLAIN.intrinsics)
+    sight = sight_of(Scene.from_boxes([TARGET, cover(40)]))
+    alone = sight.mask_image(view)
+    assert alone.ids.shape == (480, 640)
+    look = sight.look(view)
+    assert sight.mask_image(view) is look.image is not alone
+    assert (look.image.ids == alone.ids).all()
+    assert (look.image.depth == alone.depth).all()
+    assert sight.mask_image(view, 160).ids.shape == (120, 160)
+
+
 def test_an_unknown_object_is_an_error() -> None:
     with pytest.raises(KeyError):
         look_at(TARGET).visibility(2)
