@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -14,6 +15,7 @@ from spacecast.dataset.chance import generator
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.files import write_whole
+from spacecast.report.overlay import DrawnBox, boxes_of, role_word
 
 # Pillow's own font has no Chinese; these are where systems keep one that has.
 CHINESE_FONTS = (
@@ -34,8 +36,10 @@ class ContactSettings:
     columns: int = 4
     tile_width_px: int = 460
     picture_height_px: int = 345
-    strip_height_px: int = 60
-    """Of the further pictures of a question, below the first."""
+    columns_of_pictures: tuple[int, ...] = (1, 2, 2, 2, 3, 3, 4, 4)
+    """How many stand side by side where a question shows one, two, three ... pictures."""
+    gap_px: int = 4
+    """Between them."""
     margin_px: int = 14
     font_px: int = 17
 
@@ -118,18 +122,23 @@ def _tile(data: Benchmark, row: Row) -> Image.Image:
     ]
     line = SETTINGS.font_px + 6
     pictures = [Image.open(io.BytesIO(picture.encoded)).convert("RGB") for picture in data.pictures(row.question_uid)]
-    strip = SETTINGS.strip_height_px if len(pictures) > 1 else 0
-    height = SETTINGS.picture_height_px + strip + 2 * pad + line * (1 + len(question)) + 8
+    shown_px, cells = _cells(len(pictures))
+    height = shown_px + 2 * pad + line * (1 + len(question)) + 8
     height += sum(line * len(lines) + 6 for _, lines in options) + pad // 2
     tile = Image.new("RGB", (width, height), _TILE)
     draw = ImageDraw.Draw(tile)
-    tile.paste("#20242e", (0, 0, width, SETTINGS.picture_height_px + strip))
-    _paste(tile, pictures[0], left=0, top=0, width=width, height=SETTINGS.picture_height_px)
-    if strip:
-        each = width // (len(pictures) - 1)
-        for number, picture in enumerate(pictures[1:]):
-            _paste(tile, picture, left=number * each, top=SETTINGS.picture_height_px, width=each, height=strip)
-    y = SETTINGS.picture_height_px + strip + pad
+    tile.paste("#20242e", (0, 0, width, shown_px))
+    if len(pictures) > 1:
+        views = row.facts["views"]
+        pictures = [
+            _numbered(picture, view, number, boxes, cell[2:])
+            for number, (picture, view, boxes, cell) in enumerate(
+                zip(pictures, views, boxes_of(row.facts), cells, strict=True), 1
+            )
+        ]
+    for picture, (left, top, cell_width, cell_height) in zip(pictures, cells, strict=True):
+        _paste(tile, picture, left=left, top=top, width=cell_width, height=cell_height)
+    y = shown_px + pad
     draw.text((pad, y), f"{row.category}  ·  {row.scene_id}", font=small, fill=_MUTED)
     y += line
     for part in question:
@@ -146,6 +155,44 @@ def _tile(data: Benchmark, row: Row) -> Image.Image:
             y += line
         y += 6
     return tile
+
+
+def _cells(count: int) -> tuple[int, list[tuple[int, int, int, int]]]:
+    """Height of all pictures of a tile, and (left, top, width, height) of each, in walking order."""
+    width, height, gap = SETTINGS.tile_width_px, SETTINGS.picture_height_px, SETTINGS.gap_px
+    columns = SETTINGS.columns_of_pictures[min(count, len(SETTINGS.columns_of_pictures)) - 1]
+    each = (width - gap * (columns - 1)) // columns
+    high = round(height * each / width)
+    places = [((n % columns) * (each + gap), (n // columns) * (high + gap), each, high) for n in range(count)]
+    return places[-1][1] + high, places
+
+
+def _numbered(
+    picture: Image.Image, view: Mapping[str, Any], number: int, boxes: Sequence[DrawnBox], size: tuple[int, int]
+) -> Image.Image:
+    """One of several pictures: what the question says that it shows is outlined and named, and its number and role."""
+    scale = min(size[0] / picture.width, size[1] / picture.height)
+    small = picture.resize(
+        (max(1, round(picture.width * scale)), max(1, round(picture.height * scale))), Image.Resampling.LANCZOS
+    )
+    draw = ImageDraw.Draw(small)
+    font = _default(SETTINGS.font_px - 6)
+    across, down = small.width / view["width"], small.height / view["height"]
+    for box in boxes:
+        if box.is_told:
+            for x1, y1, x2, y2 in box.lines:
+                draw.line((x1 * across, y1 * down, x2 * across, y2 * down), fill=box.color, width=2)
+    for box in boxes:
+        if box.is_told and box.place:
+            at = (box.place[0] * across, box.place[1] * down)
+            side = {"start": "l", "middle": "m", "end": "r"}[box.anchor]
+            draw.text(at, box.label, font=font, fill=box.color, anchor=f"{side}m", stroke_width=2, stroke_fill="#fff")
+    is_main = view["role"].startswith("main")
+    text = f"{number}  {role_word(view['role'])}" if is_main else str(number)
+    left, top, right, bottom = draw.textbbox((5, small.height - 5), text, font=font, anchor="lb")
+    draw.rectangle((left - 4, top - 3, right + 4, bottom + 3), fill="#20242e")
+    draw.text((5, small.height - 5), text, font=font, fill="#fff", anchor="lb")
+    return small
 
 
 def _paste(tile: Image.Image, picture: Image.Image, *, left: int, top: int, width: int, height: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spacecast.dataset.evidence import asked_of
 from spacecast.sight.maps import MARKS
 
 Array = NDArray[np.float64]
@@ -42,6 +43,56 @@ class DrawnBox(NamedTuple):
     """Where the label stands, inside the picture; None where the centre is not in it."""
     anchor: str
     """How the label stands there, so that it stays in the picture: ``start``, ``middle`` or ``end``."""
+    is_told: bool = True
+    """The question says that the picture shows it; else it is only where the picture looks, perhaps hidden."""
+
+
+class Mark(NamedTuple):
+    """An object of a question and its colour."""
+
+    item: dict[str, Any]
+    """Its entry of ``facts.objects``."""
+    color: str
+    pictures: tuple[int, ...]
+    """Numbers of the pictures that show it, as the question says; all where it shows only one."""
+
+
+def marks_of(facts: Mapping[str, Any]) -> list[Mark]:
+    """The objects of a question: those that are named, in the colours of its map, then those that are not."""
+    asked = asked_of(facts)
+    single = len(asked.pictures) == 1
+    items = sorted(facts["objects"], key=lambda item: (item["id"] not in asked.named, item["id"]))
+    return [
+        Mark(
+            item,
+            MARKS[number % len(MARKS)],
+            (1,) if single else tuple(n for n, shown in enumerate(asked.pictures, 1) if item["id"] in shown.shows),
+        )
+        for number, item in enumerate(items)
+    ]
+
+
+def role_word(role: str) -> str:
+    """A picture's role as people read it: ``main A``, ``bridge``."""
+    word, _, letter = role.partition("_")
+    return f"{word} {letter.upper()}".strip()
+
+
+def boxes_of(facts: Mapping[str, Any]) -> list[list[DrawnBox]]:
+    """What is drawn over each picture of a question, in the order shown.
+
+    What a main view of a pair does not show, since the other one does, is not drawn over it.
+    """
+    marks = marks_of(facts)
+    drawn = []
+    for number, view in enumerate(facts["views"], 1):
+        boxes = []
+        for mark in marks:
+            is_told = number in mark.pictures
+            if is_told or not (view["role"].startswith("main") and mark.pictures):
+                boxes += [box._replace(color=mark.color, is_told=is_told) for box in boxes_in(view, [mark.item])]
+        drawn.append(boxes)
+    return drawn
 
 
 def boxes_in(view: Mapping[str, Any], objects: list[dict[str, Any]]) -> list[DrawnBox]:

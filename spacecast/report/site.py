@@ -18,7 +18,7 @@ from spacecast.errors import InputError
 from spacecast.evaluation.score import PER_QUESTION, REPORT
 from spacecast.files import write_whole
 from spacecast.report.contact import write_contact_sheet
-from spacecast.report.overlay import boxes_in
+from spacecast.report.overlay import boxes_of, marks_of, role_word
 
 CONTACT_SHEET = "contact_sheet.png"
 _ENDINGS = {b"\xff\xd8": "jpg", b"\x89P": "png"}
@@ -71,6 +71,7 @@ def write_report(
             cards=cards,
             scenes=sorted({row.scene_id for row in rows}),
             answers=sorted({card["answer"] for card in cards}),
+            pictures=sorted({card["pictures"] for card in cards}),
             runs=runs,
         )
         _write(out / page, html)
@@ -121,6 +122,7 @@ def _type_summary(name: str, page: str, rows: Sequence[Row]) -> dict[str, Any]:
         "page": page,
         "count": len(mine),
         "scenes": len({(row.dataset, row.scene_id) for row in mine}),
+        "pictures": _bars(dict(sorted(Counter(_pictures_word(row) for row in mine).items())), len(mine)),
         "letters": _bars(dict(sorted(letters.items())), len(mine)),
         "answers": _bars(dict(sorted(answers.items(), key=lambda item: (-item[1], item[0]))), len(mine)),
     }
@@ -128,6 +130,11 @@ def _type_summary(name: str, page: str, rows: Sequence[Row]) -> dict[str, Any]:
 
 def _bars(counts: Mapping[str, int], total: int) -> list[dict[str, Any]]:
     return [{"name": name, "count": count, "percent": round(100 * count / total, 1)} for name, count in counts.items()]
+
+
+def _pictures_word(row: Row) -> str:
+    """How many pictures a question shows: ``1``, ``2`` or ``3+``."""
+    return str(len(row.image_roles)) if len(row.image_roles) < 3 else "3+"
 
 
 def _answer_word(row: Row) -> str:
@@ -160,34 +167,64 @@ def _card(data: Benchmark, row: Row, out: Path, runs: Sequence[Mapping[str, Any]
         "wrong_by": [
             run["name"] for run in runs if not run["chosen"].get(row.question_uid, {"correct": True})["correct"]
         ],
+        "pictures": _pictures_word(row),
         "views": _views(data, row, facts, out),
+        "legend": _legend(facts),
+        "evidence": _evidence(data, row, out),
         "numbers": _numbers(relation, facts.get("margins") or {}),
         "facts": json.dumps(facts, indent=1, ensure_ascii=False),
     }
 
 
 def _views(data: Benchmark, row: Row, facts: Mapping[str, Any], out: Path) -> list[dict[str, Any]]:
-    shown = [item for item in facts["objects"]]
-    found = []
-    for picture, view in zip(data.pictures(row.question_uid), facts["views"], strict=True):
-        ending = _ENDINGS.get(picture.encoded[:2])
-        if ending is None:
-            raise InputError(f"question {row.question_uid}: picture {picture.name} is neither JPEG nor PNG; run verify")
-        name = f"images/{hashlib.sha256(picture.encoded).hexdigest()[:16]}.{ending}"
-        if not (out / name).exists():
-            with write_whole(out / name) as aside:
-                aside.write_bytes(picture.encoded)
-        found.append(
-            {
-                "name": picture.name,
-                "role": picture.role,
-                "file": name,
-                "width": view["width"],
-                "height": view["height"],
-                "boxes": boxes_in(view, shown),
-            }
-        )
-    return found
+    shown = zip(data.pictures(row.question_uid), facts["views"], boxes_of(facts), strict=True)
+    return [
+        {
+            "number": number,
+            "name": picture.name,
+            "role": picture.role,
+            "role_word": role_word(picture.role),
+            "file": _picture_file(picture.encoded, f"question {row.question_uid}: picture {picture.name}", out),
+            "width": view["width"],
+            "height": view["height"],
+            "boxes": boxes,
+            "told": [box.label for box in boxes if box.is_told],
+        }
+        for number, (picture, view, boxes) in enumerate(shown, 1)
+    ]
+
+
+def _picture_file(encoded: bytes, what: str, out: Path) -> str:
+    """Writes a picture under the name of its content, once; the name from the site's folder."""
+    ending = _ENDINGS.get(encoded[:2])
+    if ending is None:
+        raise InputError(f"{what} is neither JPEG nor PNG; run verify")
+    name = f"images/{hashlib.sha256(encoded).hexdigest()[:16]}.{ending}"
+    if not (out / name).exists():
+        with write_whole(out / name) as aside:
+            aside.write_bytes(encoded)
+    return name
+
+
+def _legend(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    several = len(facts["views"]) > 1
+    return [
+        {
+            "label": mark.item["label"],
+            "color": mark.color,
+            "roles": ", ".join(mark.item["roles"]),
+            "pictures": ", ".join(map(str, mark.pictures)) if several else "",
+        }
+        for mark in marks_of(facts)
+    ]
+
+
+def _evidence(data: Benchmark, row: Row, out: Path) -> dict[str, str] | None:
+    """The map and the text beside a question, where the dataset has them."""
+    if not data.manifest.get("evidence"):
+        return None
+    evidence = data.evidence(row.question_uid)
+    return {"map": _picture_file(evidence.map_png, f"question {row.question_uid}: its map", out), "text": evidence.text}
 
 
 def _numbers(relation: Mapping[str, Any], margins: Mapping[str, Any]) -> list[tuple[str, str]]:

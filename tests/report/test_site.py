@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import re
 from html.parser import HTMLParser
@@ -17,7 +19,7 @@ from spacecast.errors import InputError
 from spacecast.evaluation.baselines import evaluate_baseline
 from spacecast.report import write_contact_sheet, write_report
 from spacecast.report.contact import sample, wrapped
-from spacecast.report.overlay import boxes_in
+from spacecast.report.overlay import boxes_in, boxes_of, marks_of
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +186,100 @@ def test_facts_are_shown_whole(tmp_path) -> None:
     assert shown is not None
     assert json.loads(shown[1].replace("&#34;", '"')) == row.facts
     assert facts_with()["schema"] in shown[1]
+
+
+# -- several pictures -------------------------------------------------------------------------------------------------
+
+
+def chain_row(bridges: int = 1, uid: str = "q"):
+    """A lamp (moved along unnamed: a rug) in the first picture, a bed in the last; all before each camera."""
+    roles = ["main_a", *["bridge"] * bridges, "main_b"]
+    views = [{**view(str(n), camera_looking(0.0, 1.0, (0.1 * n, 0.0, 1.5))), "role": r} for n, r in enumerate(roles)]
+    facts = facts_with(
+        objects=[
+            box(1, "rug", (0.3, 2.0, 1.5), ["moved"]),
+            box(2, "lamp", (0.0, 2.0, 1.5), ["mover", "query"]),
+            box(3, "bed", (0.5, 3.0, 1.5), ["reference"]),
+        ],
+        views=views,
+        relation={"kind": "direction", "target": 2, "reference": 3, "before": {"value": "left"}, "after": None},
+        options=[{"text": word, "value": word, "tag": tag} for word, tag in (("left", None), ("right", "mirrored"))],
+    )
+    return row_with("direction_agent", uid, "scene0000_00", "Where is the lamp from the bed?", facts)
+
+
+def test_a_main_picture_is_drawn_what_it_is_said_to_show_and_not_what_the_other_one_shows() -> None:
+    drawn = boxes_of(chain_row().facts)
+    assert [[(b.label, b.is_told) for b in boxes] for boxes in drawn] == [
+        [("lamp", True), ("rug", False)],
+        [("lamp", False), ("bed", False), ("rug", False)],
+        [("bed", True), ("rug", False)],
+    ]
+    assert {(b.label, b.color) for boxes in drawn for b in boxes} == {
+        ("lamp", "#d55e00"), ("bed", "#0072b2"), ("rug", "#009e73")
+    }  # fmt: skip
+    assert [(m.item["label"], m.pictures) for m in marks_of(chain_row().facts)] == [
+        ("lamp", (1,)), ("bed", (3,)), ("rug", ())
+    ]  # fmt: skip
+
+
+def test_one_picture_has_all_boxes_told() -> None:
+    facts = {**chain_row().facts, "views": [view("0", camera_looking(0.0, 1.0))]}
+    assert [(b.label, b.is_told) for b in boxes_of(facts)[0]] == [("lamp", True), ("bed", True), ("rug", True)]
+
+
+def test_pictures_stand_in_walking_order_with_their_roles(tmp_path) -> None:
+    rows = [chain_row(2), direction_question("r", "scene0000_00", "left", np.random.default_rng(0))]
+    write_report(write(tmp_path / "set", rows), tmp_path / "site")
+    text = (tmp_path / "site" / "l1-camera-direction.html").read_text()
+    chain, single = re.findall(r'<article class="card.*?</article>', text, re.DOTALL)
+    if 'id="q"' not in chain:
+        chain, single = single, chain
+    captions = [re.sub(r"<[^>]+>", "", c) for c in re.findall(r"<figcaption>(.*?)</figcaption>", chain)]
+    assert captions == ["1 main A · 0 · lamp", "2 bridge · 1", "3 bridge · 2", "4 main B · 3 · bed"]
+    assert 'aria-label="4 pictures in walking order"' in chain
+    assert "in which one is to look for: bed" in chain
+    assert "lamp (mover, query) in 1" in re.sub(r"<[^>]+>", "", chain)
+    assert 'class="strip"' not in single
+    assert 'data-pictures="3+"' in chain
+    assert 'data-pictures="1"' in single
+    assert '<select id="pictures">' in text
+    files = re.findall(r'<img src="([^"]+)"', chain)
+    pictures = Benchmark.open(tmp_path / "set").pictures("q")
+    assert [(tmp_path / "site" / name).read_bytes() for name in files] == [p.encoded for p in pictures]
+
+
+@pytest.mark.parametrize("bridges", range(7))
+def test_a_contact_sheet_shows_all_pictures_of_a_question(bridges: int, tmp_path) -> None:
+    """Plain pictures, each in a grey of its own: all of them are on the sheet, in reading order."""
+    row = chain_row(bridges)
+    greys = [20 * (n + 1) for n in range(bridges + 2)]
+    pictures = []
+    for grey in greys:
+        file = io.BytesIO()
+        Image.new("RGB", (64, 48), (grey, 255, grey)).save(file, "PNG")
+        pictures.append(file.getvalue())
+    write_contact_sheet(write(tmp_path / "set", [row], pictures=[pictures]), tmp_path / "sheet.png")
+    pixels = np.asarray(Image.open(tmp_path / "sheet.png").convert("RGB")).astype(int)
+    found = {}
+    for grey in greys:
+        rows, columns = np.nonzero((pixels == (grey, 255, grey)).all(axis=2))
+        assert len(rows) > 1000
+        found[grey] = (round(np.median(rows) / 50), np.median(columns))
+    assert sorted(greys, key=found.__getitem__) == greys
+
+
+def test_evidence_is_on_the_page_where_the_dataset_has_it(tmp_path) -> None:
+    folder = write(tmp_path / "set", [chain_row()])
+    (folder / "evidence").mkdir()
+    manifest = json.loads((folder / "release_manifest.json").read_text())
+    manifest["evidence"] = {}
+    for name, content in (("evidence/q.txt", b"lamp <id 2>"), ("evidence/q.png", b"\x89PNG of the map")):
+        (folder / name).write_bytes(content)
+        manifest["evidence"][name] = hashlib.sha256(content).hexdigest()
+    (folder / "release_manifest.json").write_text(json.dumps(manifest))
+    write_report(folder, tmp_path / "site")
+    text = (tmp_path / "site" / "l1-camera-direction.html").read_text()
+    assert "lamp &lt;id 2&gt;" in text
+    (name,) = set(re.findall(r'<img class="map" src="([^"]+)"', text))
+    assert (tmp_path / "site" / name).read_bytes() == b"\x89PNG of the map"
