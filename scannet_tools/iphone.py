@@ -223,11 +223,12 @@ def _tracked(name: str, entry: Any) -> Listed:
     except FrameError as error:
         return Listed(name, None, None, Problem("lost_pose", name, f"{TRACKING}: {error}; left out"))
     try:
-        width, height = (max(1, round(2.0 * float(c))) if np.isfinite(c) else 1 for c in matrix[:2, 2])
-        camera = Intrinsics.from_matrix(matrix, width, height)
+        camera = Intrinsics.from_matrix(matrix, 1, 1)
+        # Of which size its picture is, is not stated: twice the principal point, until the picture is looked at.
+        width, height = max(1, round(2.0 * camera.cx)), max(1, round(2.0 * camera.cy))
+        return Listed(name, world_from_camera, Lens(camera.fx, camera.fy, camera.cx, camera.cy, width, height))
     except FrameError as error:
         return Listed(name, None, None, Problem("no_camera", name, f"{TRACKING}: {error}; left out"))
-    return Listed(name, world_from_camera, Lens(camera.fx, camera.fy, camera.cx, camera.cy, width, height))
 
 
 def _numbers(value: Any, shape: tuple[int, int], what: str) -> np.ndarray:
@@ -250,12 +251,14 @@ def _lens(entry: Listed, photo: Photo, *, is_tracked: bool) -> Lens | Problem:
         width, height = photo.size()
     except InputError as error:
         return Problem("broken_photo", entry.name, f"{error}; left out")
-    lens = replace(entry.lens, width=width, height=height)
-    off = max(abs(lens.cx / width - 0.5), abs(lens.cy / height - 0.5))
+    off = max(abs(entry.lens.cx / width - 0.5), abs(entry.lens.cy / height - 0.5))
     if off > SETTINGS.max_off_centre:
         detail = (
-            f"its principal point ({lens.cx:.0f}, {lens.cy:.0f}) is not near the middle of a picture of "
+            f"its principal point ({entry.lens.cx:.0f}, {entry.lens.cy:.0f}) is not near the middle of a picture of "
             f"{width} x {height} px; left out"
         )
         return Problem("no_camera", entry.name, detail)
-    return lens
+    try:
+        return replace(entry.lens, width=width, height=height)
+    except FrameError as error:
+        return Problem("no_camera", entry.name, f"{error}; left out")

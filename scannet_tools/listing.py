@@ -195,7 +195,11 @@ def view_of(
     except InputError as error:
         problems.append(Problem("broken_photo", name, f"{error}; left out"))
         return None
-    scaled = lens.scaled_to(size)
+    try:
+        scaled = lens.scaled_to(size)
+    except FrameError as error:
+        problems.append(Problem("no_camera", name, f"{error}; left out"))
+        return None
     if scaled is None:
         detail = f"{size[0]} x {size[1]} px is another aspect than the camera's {lens.width} x {lens.height}; left out"
         problems.append(Problem("photo_aspect", name, detail))

@@ -89,6 +89,22 @@ def pose(x: float = 0.0) -> np.ndarray:
     return matrix
 
 
+def broken_poses() -> dict[str, np.ndarray]:
+    lines = {}
+    for name, value in (("inf", -np.inf), ("nan", np.nan), ("zero", 0.0)):
+        lines[name] = np.full((4, 4), value)
+    lines["one nan"] = pose()
+    lines["one nan"][1, 3] = np.nan
+    lines["mirror"] = pose() @ np.diag([1.0, 1.0, -1.0, 1.0])
+    lines["flat"] = pose() @ np.diag([1.0, 1.0, 0.0, 1.0])
+    lines["scaled"] = pose() @ np.diag([1.1, 1.1, 1.1, 1.0])
+    lines["skewed"] = pose()
+    lines["skewed"][0, 1] = 0.05
+    lines["last row"] = pose()
+    lines["last row"][3] = [0, 0, 1, 1]
+    return lines
+
+
 def matrix_text(matrix) -> str:
     return "\n".join(" ".join(f"{value:f}" for value in row) for row in matrix) + "\n"
 

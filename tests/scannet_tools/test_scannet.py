@@ -19,6 +19,7 @@ from raw_scene import (
     TEXT,
     VERTICES,
     WIDTH,
+    broken_poses,
     check_one_line,
     depth_payload,
     depth_png,
@@ -80,22 +81,6 @@ def test_a_whole_scene(tmp_path):
     assert sorted(scan.input_files) == sorted(files)
     moved = pickle.loads(pickle.dumps(view))
     assert (moved.load_color() == view.load_color()).all()
-
-
-def broken_poses() -> dict[str, np.ndarray]:
-    lines = {}
-    for name, value in (("inf", -np.inf), ("nan", np.nan), ("zero", 0.0)):
-        lines[name] = np.full((4, 4), value)
-    lines["one nan"] = pose()
-    lines["one nan"][1, 3] = np.nan
-    lines["mirror"] = pose() @ np.diag([1.0, 1.0, -1.0, 1.0])
-    lines["flat"] = pose() @ np.diag([1.0, 1.0, 0.0, 1.0])
-    lines["scaled"] = pose() @ np.diag([1.1, 1.1, 1.1, 1.0])
-    lines["skewed"] = pose()
-    lines["skewed"][0, 1] = 0.05
-    lines["last row"] = pose()
-    lines["last row"][3] = [0, 0, 1, 1]
-    return lines
 
 
 @pytest.mark.parametrize("source", ["exported", "sens"])

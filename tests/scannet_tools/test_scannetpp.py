@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from raw_scene import ply_bytes
+from raw_scene import broken_poses, ply_bytes
 from raw_scenepp import (
     COLMAP_LINE,
     CORNER,
@@ -196,6 +196,22 @@ def test_a_missing_mesh_or_missing_segments_are_an_error(tmp_path, name):
         read(folder)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        ply_bytes(VERTICES, FACES)[:-3],
+        ply_bytes(VERTICES, [*FACES, (0, 1, len(VERTICES))]),
+        b"<html>",
+    ],
+)
+def test_a_mesh_that_is_not_whole_is_an_error_in_one_line(tmp_path, data):
+    folder = write_dslr_scene(tmp_path)
+    (folder / "scans/mesh_aligned_0.05.ply").write_bytes(data)
+    with pytest.raises(InputError, match=r"mesh_aligned_0\.05\.ply") as caught:
+        read(folder)
+    assert "\n" not in str(caught.value)
+
+
 def floor_scene(root, turn) -> dict[str, int]:
     """A floor of 32 triangles and a box above it, turned; problems of the scan."""
     grid = [(x / 2, y / 2, 0.0) for y in range(5) for x in range(5)]
@@ -306,6 +322,27 @@ def test_an_undistorted_photo_is_preferred_and_each_frame_falls_back_by_itself(t
     assert list(scan.views) == ["DSC1", "DSC2", "DSC10"]
     assert [view.load_encoded is not None for view in scan.views.values()] == [True, False, False]
     assert counts(scan) == {}
+
+
+@pytest.mark.parametrize("source", ["transforms", "tracking"])
+@pytest.mark.parametrize("why", broken_poses())
+def test_a_lost_pose_costs_its_frame(tmp_path, why, source):
+    folder = write_scene(tmp_path)
+    if source == "transforms":
+        for name in ("DSC01.JPG", "DSC02.JPG"):
+            write_photo(folder, name)
+        write_transforms(folder, [frame("DSC01.JPG", broken_poses()[why]), frame("DSC02.JPG")])
+        scan = read(folder)
+        expected = {"lost_pose": 1}
+    else:
+        for name in ("frame_000001", "frame_000002"):
+            write_rgb(folder, f"{name}.jpg")
+        write_tracking(folder, {"frame_000001": tracked(broken_poses()[why]), "frame_000002": tracked()})
+        scan = read(folder, "iphone")
+        expected = {"lost_pose": 1, "no_depth": 1}
+    assert len(scan.views) == 1
+    assert next(iter(scan.views)).endswith("2")
+    assert counts(scan) == expected
 
 
 def test_what_frames_cost_and_how_it_is_counted(tmp_path):
