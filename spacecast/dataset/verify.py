@@ -28,7 +28,7 @@ from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.distractors import tag_problems
 from spacecast.dataset.findings import Finding, is_named
 from spacecast.dataset.manifest import counts_of
-from spacecast.dataset.reader import MANIFEST, Benchmark
+from spacecast.dataset.reader import MANIFEST, Benchmark, evidence_paths
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
 from spacecast.errors import InputError
 from spacecast.files import sha256_of
@@ -119,6 +119,13 @@ def dataset_problems(data: Benchmark) -> Iterator[Finding]:
         path = data.path / name
         if not path.is_file() or sha256_of(path) != digest:
             yield Finding("hash", name, "the evidence is not there, or is not that of the manifest")
+    if manifest.get("evidence"):
+        listed_evidence = {*manifest["evidence"]}
+        lack = [
+            row.question_uid for row in data.rows if not listed_evidence.issuperset(evidence_paths(row.question_uid))
+        ]
+        if lack:
+            yield Finding("evidence", MANIFEST, f"{len(lack)} questions have no text or no map, as {lack[0]}")
     yield from _option_texts(data.rows)
     yield from _unchanged_shares(data.rows)
 

@@ -274,7 +274,8 @@ def test_counts_that_differ_are_found(clean, tmp_path) -> None:
     manifest["evidence"] = {"evidence/q.txt": "0" * 64}
     path.write_text(json.dumps(manifest))
     findings = verify(tmp_path)
-    assert [finding.kind for finding in findings] == ["count", "count", "hash"]
+    assert [finding.kind for finding in findings] == ["count", "count", "hash", "evidence"]
+    assert "48 questions have no text or no map" in findings[-1].detail
 
 
 def test_a_missing_or_added_shard_is_found(clean, tmp_path) -> None:
