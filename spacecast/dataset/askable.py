@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spacecast.dataset.chain_facts import Groups
 from spacecast.dataset.findings import is_named
 from spacecast.dataset.shadows import NOTHING, Seen, Shadows
 from spacecast.scan import Instance, Scan
@@ -63,8 +64,14 @@ class Askable:
         self.scan, self._now = scan, now
         self._sides: dict[int, Array] = {}
 
-    def problems(self, facts: Facts) -> Iterator[Problem]:
-        """Each named object may be asked about and is to be seen, and nothing else could be meant by its name."""
+    def problems(self, facts: Facts, groups: Groups | None = None) -> Iterator[Problem]:
+        """Each named object may be asked about and is to be seen, and nothing else could be meant by its name.
+
+        Args:
+            facts: of a question.
+            groups: of a chain of pictures, the objects that its first and its last view show; None where that is not
+                known: then each is to be seen somewhere.
+        """
         relation = facts["relation"]
         asked = int(relation["target"]) if relation["kind"] == "occlusion" else None
         named = [int(item["id"]) for item in facts["objects"] if is_named(item)]
@@ -73,7 +80,7 @@ class Askable:
         for one, other in combinations(named, 2):
             if could_be_meant(self.scan.instances[one], self.scan.instances[other]):
                 yield "names", f"{one} and {other} could both be meant by one name"
-        yield from self._seen_problems(facts, [i for i in named if i != asked])
+        yield from self._seen_problems(facts, [i for i in named if i != asked], groups)
         shown = self._shown(facts)
         for i in named:
             for other in sorted(shown - {i}):
@@ -100,19 +107,23 @@ class Askable:
         if SHAPELESS in traits and object_id in (ends | movers if relation["kind"] == "direction" else movers):
             yield "not_asked", f"object {object_id} has no shape of its own"
 
-    def _seen_problems(self, facts: Facts, named: list[int]) -> Iterator[Problem]:
-        """Each is to be seen in a view, and each main view shows one of them."""
+    def _seen_problems(self, facts: Facts, named: list[int], groups: Groups | None) -> Iterator[Problem]:
+        """Each is to be seen in its main view, and each main view shows one of them."""
+        mains = [str(view["name"]) for view in facts["views"] if view["role"] != "bridge"]
+        if groups is None or len(mains) != 2:
+            wanted = [(name, set(named)) for name in mains]
+        else:
+            wanted = [(name, set(group) & set(named)) for name, group in zip(mains, groups, strict=True)]
         seen_in: dict[int, list[Seen]] = {i: [] for i in named}
         good: set[int] = set()
-        for view in facts["views"]:
-            scale = self._scale(view["name"])
-            found = {i: self._now.seen(view["name"], i) for i in named}
-            clear = {i for i, seen in found.items() if _is_to_be_seen(seen, scale)}
+        for name, ids in wanted:
+            found = {i: self._now.seen(name, i) for i in sorted(ids)}
+            clear = {i for i, seen in found.items() if _is_to_be_seen(seen, self._scale(name))}
             good |= clear
             for i, seen in found.items():
                 seen_in[i].append(seen)
-            if named and not clear and view["role"] != "bridge":
-                yield "names", f"view {view['name']} shows nothing that is named"
+            if ids and not clear:
+                yield "names", f"view {name} shows nothing that is named"
         for i in named:
             if i not in good:
                 yield "names", f"object {i} is not to be seen: {seen_in[i]}"
@@ -121,13 +132,13 @@ class Askable:
         """Ids of all that a reader of names sees in any view."""
         shown: set[int] = set()
         for view in facts["views"]:
-            ids, counts = np.unique(self._now.sight(view["name"]).ids, return_counts=True)
-            shown |= set(ids[counts >= SETTINGS.min_visible_px * self._scale(view["name"])].tolist())
+            least_px = SETTINGS.min_visible_px * self._scale(view["name"])
+            shown |= {i for i, count in self._now.visible_px(view["name"]).items() if count >= least_px}
         return shown - {-1, NOTHING}
 
     def _scale(self, name: str) -> float:
         """Area of the masks over that of 640x480."""
-        height, width = self._now.sight(name).shape
+        _, _, (height, width) = self._now.frame(name)
         return height * width / (640.0 * 480.0)
 
     def _looks_alike(self, clutter: int, other: int) -> bool:

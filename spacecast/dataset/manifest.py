@@ -26,7 +26,7 @@ from spacecast.files import write_whole
 SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
 _OF_VERIFICATION = (
-    *("askable", "audit", "coherence", "distractors", "findings", "gaps", "plausible"),
+    *("askable", "audit", "chain_facts", "chain_sight", "coherence", "distractors", "findings", "gaps", "plausible"),
     *("recompute", "remeasure", "rescan", "shadows", "verify", "walkable"),
 )
 _NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in _OF_VERIFICATION)

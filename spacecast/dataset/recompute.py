@@ -117,7 +117,8 @@ def solve(facts: Facts) -> Solved:
         numbers = relation.get(moment)
         if not numbers:
             raise InputError(f"relation.{moment} is empty")
-        values.append(read(numbers, scale))
+        unseen = kind == "pairwise_occlusion" and moment == "before" and len(facts["views"]) > 1
+        values.append(state_of_unseen(numbers) if unseen else read(numbers, scale))
     return Solved(values[0], values[1] if changed else None)
 
 
@@ -461,10 +462,34 @@ def pairwise_state(numbers: Facts, scale: float = 1.0) -> str:
     raise InputError(f"query hidden {query:.4f}, reference hidden {reference:.4f}: no pairwise state is certain")
 
 
-def _picture_scale(facts: Facts) -> float:
-    """Area of the masks, which are 640 wide, over that of 640x480."""
+def state_of_unseen(numbers: Facts) -> str:
+    """``neither``, the pairwise state before a move into main view B, of which the query shows nothing; SEMANTICS 6.
+
+    Raises:
+        InputError: one covers a part of the other even so.
+    """
+    covered = max(float(numbers["query_hidden"]), float(numbers["reference_hidden"]))
+    if covered < SETTINGS.pairwise_neither:
+        return "neither"
+    raise InputError(f"before the move one of the two covers {covered:.4f} of the other in main view B")
+
+
+def asked_view(facts: Facts) -> Facts:
+    """The view that an occlusion is asked about: the one that binds; of a chain the last, main view B.
+
+    Raises:
+        InputError: the binding view is not in the facts.
+    """
+    if facts["relation"]["kind"] == "pairwise_occlusion" and len(facts["views"]) > 1:
+        return facts["views"][-1]  # type: ignore[no-any-return]
     name = facts.get("binding_view")
     views = [view for view in facts["views"] if name is None or view["name"] == name]
     if not views:
         raise InputError(f"binding_view is {name!r}, which facts.views does not hold")
-    return round(640.0 * views[0]["height"] / views[0]["width"]) / 480.0
+    return views[0]  # type: ignore[no-any-return]
+
+
+def _picture_scale(facts: Facts) -> float:
+    """Area of the masks, which are 640 wide, over that of 640x480."""
+    view = asked_view(facts)
+    return round(640.0 * view["height"] / view["width"]) / 480.0

@@ -18,8 +18,10 @@ import shapely
 from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from spacecast.dataset import distractors, recompute
+from spacecast.dataset import chain_facts, distractors, recompute
 from spacecast.dataset.askable import Askable
+from spacecast.dataset.chain_sight import ChainSight
+from spacecast.dataset.findings import is_named
 from spacecast.dataset.gaps import gap_bounds_m, surface_gap_m
 from spacecast.dataset.plausible import Plausible, plan_of
 from spacecast.dataset.rows import Row
@@ -77,6 +79,7 @@ class Remeasure:
         self.now = Shadows(scan, mesh_of(scan), threads=threads)
         self.plausible = Plausible(scan)
         self.askable = Askable(scan, self.now)
+        self.chains = ChainSight(scan, self.now)
         self._after: tuple[str, dict[bool, Shadows]] = ("", {})
         self._distances: dict[tuple[int, int, str], float] = {}
         self._boxes: dict[tuple[int, str], list[Problem]] = {}
@@ -91,7 +94,11 @@ class Remeasure:
             found += self._relation(facts)
             if facts.get("intervention") is not None:
                 found += self.plausible.problems(facts)
-            found += self.askable.problems(facts)
+            groups = chain_facts.groups_of(row.source_type, facts) if chain_facts.is_chain(facts) else None
+            found += self.askable.problems(facts, groups)
+            if chain_facts.is_chain(facts):
+                found += self.chains.problems(facts, groups)
+                found += self._chinese(row, facts, groups)
             return found
         except (KeyError, TypeError, ValueError, IndexError) as error:
             return [("facts", f"garbled: {type(error).__name__} {error}")]
@@ -135,6 +142,17 @@ class Remeasure:
             found = [pixel[0, 0], pixel[1, 1], pixel[0, 2], pixel[1, 2]]
             if np.abs(np.subtract(found, expected)).max() > SETTINGS.intrinsics_px:
                 yield "pose", f"view {stored['name']}: intrinsics {found}, in the scan {np.round(expected, 4).tolist()}"
+
+    def _chinese(self, row: Row, facts: Facts, groups: chain_facts.Groups | None) -> Iterator[Problem]:
+        """Whether a Chinese text says of each object the picture that shows it: its names are not in the facts."""
+        if groups is None or facts["wording"]["language"] != "zh":
+            return
+        named = [int(item["id"]) for item in facts["objects"] if is_named(item)]
+        names = {i: self.scan.instances[i].label_zh for i in named}
+        if None in names.values():
+            yield "text", f"Chinese, and objects without a Chinese name: {names}"
+            return
+        yield from chain_facts.text_problems(row.question, facts, groups, {i: str(name) for i, name in names.items()})
 
     # -- relations ------------------------------------------------------------------------------------------------
 
@@ -212,7 +230,7 @@ class Remeasure:
             if int(numbers["silhouette_px"]) != 0:
                 yield "occlusion", f"silhouette {numbers['silhouette_px']} px of what is gone"
             return
-        view, value = binding_view(facts), numbers["value"]
+        view, value = asked_view(facts), numbers["value"]
         seen = self._shadows(facts, moment).seen(view, target, attached_to(facts, target))
         yield from silhouette_problems(seen.silhouette_px, int(numbers["silhouette_px"]))
         for name, found in (("blocked", seen.blocked), ("opened", seen.opened)):
@@ -229,7 +247,7 @@ class Remeasure:
     def _pairwise(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
         """Both objects' numbers, the state they stand for, and, after a move, that it is the same with convex hulls."""
         ends = {"query": int(facts["relation"]["target"]), "reference": int(facts["relation"]["reference"])}
-        view, value = binding_view(facts), str(numbers["value"])
+        view, value = asked_view(facts), str(numbers["value"])
         found = self._shadows(facts, moment).pairs(view, ends["query"], ends["reference"])
         for role, pair in zip(ends, found, strict=True):
             for problem in silhouette_problems(pair.silhouette_px, int(numbers[f"{role}_silhouette_px"])):
@@ -237,11 +255,17 @@ class Remeasure:
             stored = float(numbers[f"{role}_hidden"])
             if abs(stored - pair.covered_by_other) > SETTINGS.share:
                 yield "occlusion", f"{role}_hidden {stored}, measured again {pair.covered_by_other:.4f}"
-            if pair.truncation > SETTINGS.max_truncation + 3 * SETTINGS.share:
+            unseen = role == "query" and moment == "before" and chain_facts.is_chain(facts)
+            if pair.truncation > SETTINGS.max_truncation + 3 * SETTINGS.share and not unseen:
                 yield "not_certain", f"{pair.truncation:.2f} of the {role} lies beyond the picture"
             if pair.unknown_share > SETTINGS.max_unknown_share + SETTINGS.share:
                 yield "occlusion", f"the sensor saw something nearer on {pair.unknown_share:.2f} of the {role}"
-        if not could_be(value, *found):
+        if moment == "before" and chain_facts.is_chain(facts):
+            # Nothing of the query shows: that is looked at with the views. What is hidden wholly is not asked about.
+            covered = max(pair.covered_by_other for pair in found)
+            if value != "neither" or covered >= recompute.SETTINGS.pairwise_neither + SETTINGS.share:
+                yield "occlusion", f"{value}, but measured again {found}"
+        elif not could_be(value, *found):
             yield "occlusion", f"{value}, but measured again {found}"
         elif moment == "after":
             hulls = self.state(facts, hulls=True).pairs(view, ends["query"], ends["reference"])
@@ -250,7 +274,7 @@ class Remeasure:
 
     def _removal(self, facts: Facts) -> Iterator[Problem]:
         """What hides a target that stays: others, beside what goes, or what was not to be seen before."""
-        relation, view, target = facts["relation"], binding_view(facts), int(facts["relation"]["target"])
+        relation, view, target = facts["relation"], asked_view(facts), int(facts["relation"]["target"])
         gone = sorted({i for motion in recompute.motions(facts) for i in motion.removed})
         sight = self.now.sight(view)
         if self.now.seen(view, target).visible_px == 0:
@@ -301,9 +325,9 @@ class Remeasure:
         return self.now.seen(name, object_id, attached)
 
 
-def binding_view(facts: Facts) -> str:
-    """Name of the view that is asked about: the one that binds, or the only one."""
-    return str(facts["binding_view"] if facts.get("binding_view") is not None else facts["views"][0]["name"])
+def asked_view(facts: Facts) -> str:
+    """Name of the view that is asked about: the one that binds, the only one, or main view B of a chain."""
+    return str(recompute.asked_view(facts)["name"])
 
 
 def said(where: str, problem: Problem) -> Problem:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
+from scipy.ndimage import laplace
 
 from spacecast.dataset import pool
 from spacecast.dataset.findings import Finding
@@ -36,6 +37,16 @@ class RescanSettings:
 
     max_pixel_difference: float = 2.0
     """Mean difference, of 255, where a picture was encoded anew."""
+    shrink: int = 4
+    """Photos are judged at one part in this many of their size; SEMANTICS 7."""
+    min_laplacian_variance: float = 45.0
+    """Sharp photos have at least 50, SEMANTICS 7; so much less where blocks are cut and averaged otherwise (own)."""
+    dark_and_bright: tuple[float, float] = (8.0, 250.0)
+    """Grey values beyond show nothing (own)."""
+    max_lost_share: float = 0.45
+    """Of a photo that is well exposed no larger share shows nothing (own)."""
+    mean_level: tuple[float, float] = (27.0, 228.0)
+    """The mean grey value of a photo that is well exposed is between these (own)."""
 
 
 SETTINGS = RescanSettings()
@@ -131,7 +142,7 @@ class _Pictures:
 
     def __init__(self, scan: Scan, painter: Painter | None) -> None:
         self._scan, self._painter = scan, painter
-        self._same: dict[tuple[str, str], bool] = {}
+        self._found: dict[tuple[str, str], list[str]] = {}
 
     def problems(self, data: Benchmark, row: Row) -> Iterator[tuple[str, str]]:
         """Photos are the bytes of the scan, or, where they had to be made anew, its pixels; renderings are drawn again.
@@ -148,10 +159,18 @@ class _Pictures:
                 continue
             stored = facts_of[picture.name]
             key = (canonical_json(stored), hashlib.sha256(picture.encoded).hexdigest())
-            if key not in self._same:
-                self._same[key] = self._is_same(picture, stored)
-            if not self._same[key]:
-                yield "picture", f"{picture.name} is not the picture of the scan"
+            if key not in self._found:
+                self._found[key] = list(self._problems_of(picture, stored))
+            for problem in self._found[key]:
+                yield "picture", f"{picture.name} {problem}"
+
+    def _problems_of(self, picture: Picture, stored: Mapping[str, Any]) -> Iterator[str]:
+        if not self._is_same(picture, stored):
+            yield "is not the picture of the scan"
+        elif self._painter is None:
+            problem = photo_problem(picture.encoded)
+            if problem is not None:
+                yield problem
 
     def _is_same(self, picture: Picture, stored: Mapping[str, Any]) -> bool:
         view, expected = self._scan.views[picture.name], None
@@ -168,3 +187,21 @@ class _Pictures:
         if expected is None or pixels.shape != expected.shape:
             return False
         return bool(np.abs(pixels.astype(int) - expected).mean() <= SETTINGS.max_pixel_difference)
+
+
+def photo_problem(encoded: bytes) -> str | None:
+    """Why a photo cannot be used: it is blurred, or badly exposed; SEMANTICS 7. None where nothing is wrong with it."""
+    try:
+        grey = np.asarray(Image.open(io.BytesIO(encoded)).convert("RGB"), dtype=np.float64) @ (0.299, 0.587, 0.114)
+    except (OSError, ValueError, SyntaxError):
+        return None  # said elsewhere
+    step = SETTINGS.shrink
+    rows, columns = (size // step for size in grey.shape)
+    small = grey[: rows * step, : columns * step].reshape(rows, step, columns, step).mean(axis=(1, 3))
+    (dark, bright), (low, high) = SETTINGS.dark_and_bright, SETTINGS.mean_level
+    lost = max(float((small < dark).mean()), float((small > bright).mean()))
+    if not low <= small.mean() <= high or lost > SETTINGS.max_lost_share:
+        return f"is badly exposed: mean grey {small.mean():.0f}, {lost:.2f} of it shows nothing"
+    if min(small.shape) > 2 and laplace(small)[1:-1, 1:-1].var() < SETTINGS.min_laplacian_variance:
+        return f"is blurred: the Laplacian's variance is {laplace(small)[1:-1, 1:-1].var():.1f}"
+    return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class ShadowSettings:
     """Side of the square that fits into what is hidden, at 640 wide; SEMANTICS 3."""
     beyond_step_px: int = 4
     """Step of the grid that counts pixels beyond the picture, as far as one picture to each side (own)."""
+    max_sights: int = 24
+    """Views of one state that are kept, the last used ones: 2.5 MB each (own)."""
     near_plane_m: float = 0.05
     """The window of what reaches nearer to the camera, or behind it, is the whole picture (own)."""
     sensor_nearer_m: float = 0.10
@@ -144,7 +146,7 @@ class Pair(NamedTuple):
 class _Sight(NamedTuple):
     """One view of the whole mesh: ids (H, W) and depth (H, W) of the first hit, and how it was cast."""
 
-    ids: NDArray[np.int64]
+    ids: NDArray[np.int32]
     depth: NDArray[np.float32]
     matrix: Array
     """(4, 4) ``world_from_camera``."""
@@ -173,25 +175,75 @@ class Shadows:
         self._whole = RayScene(mesh.vertices, mesh.faces)
         self._alone: dict[int, tuple[RayScene, Array]] = {}
         self._sights: dict[str, _Sight] = {}
+        self._visible: dict[str, dict[int, int]] = {}
+        self._read: dict[str, NDArray[np.float32] | None] = {}
+        self._looked_at: str | None = None
         self._depths: dict[tuple[str, int], NDArray[np.float32]] = {}
         self._seen: dict[tuple[str, int, frozenset[int]], Seen] = {}
         self._sensors: dict[str, NDArray[np.float64]] = {}
 
     def sight(self, name: str) -> _Sight:
-        """The whole mesh from a view, with a mask of 640 pixels across; the last one is kept."""
-        if name not in self._sights:
-            view = self.scan.views[name]
-            own, width = view.intrinsics, SETTINGS.mask_width_px
-            height = round(own.height * width / own.width)
-            x, y = width / own.width, height / own.height
-            pixels = np.array([own.fx * x, own.fy * y, (own.cx + 0.5) * x - 0.5, (own.cy + 0.5) * y - 0.5])
-            matrix = np.asarray(view.world_from_camera.matrix)
-            columns, rows = _grid(range(width), range(height))
-            hits = self._whole.cast(matrix[:3, 3], _directions(pixels, columns, rows, matrix), threads=self._threads)
-            ids = np.where(hits.face >= 0, self.mesh.face_ids[hits.face], NOTHING)
-            self._sights = {name: _Sight(ids, hits.t, matrix, pixels)}
+        """The whole mesh from a view, with a mask of 640 pixels across; the last ones are kept."""
+        if name in self._sights:
+            self._sights[name] = self._sights.pop(name)  # the last one used, at the end
+        else:
+            self._sights[name] = self._cast(name)
+            if len(self._sights) > SETTINGS.max_sights:
+                del self._sights[next(iter(self._sights))]
+        if name != self._looked_at:
             self._depths.clear()
+            self._looked_at = name
         return self._sights[name]
+
+    def _cast(self, name: str) -> _Sight:
+        matrix, pixels, (height, width) = self.frame(name)
+        ids, depth = self.first_hits(name, *_grid(range(width), range(height)))
+        return _Sight(ids.astype(np.int32), depth, matrix, pixels)
+
+    def frame(self, name: str) -> tuple[Array, Array, tuple[int, int]]:
+        """Of a view's mask: ``world_from_camera`` (4, 4), (fx, fy, cx, cy), height and width."""
+        view, width = self.scan.views[name], SETTINGS.mask_width_px
+        own = view.intrinsics
+        height = round(own.height * width / own.width)
+        x, y = width / own.width, height / own.height
+        pixels = np.array([own.fx * x, own.fy * y, (own.cx + 0.5) * x - 0.5, (own.cy + 0.5) * y - 0.5])
+        return np.asarray(view.world_from_camera.matrix), pixels, (height, width)
+
+    def first_hits(self, name: str, columns: Array | Numbers, rows: Array | Numbers) -> tuple[Numbers, Any]:
+        """Ids and depths (along the optical axis) of what is hit first through some places of a view's mask."""
+        matrix, pixels, _ = self.frame(name)
+        hits = self._whole.cast(matrix[:3, 3], _directions(pixels, columns, rows, matrix), threads=self._threads)
+        return np.where(hits.face >= 0, self.mesh.face_ids[hits.face], NOTHING), hits.t
+
+    def visible_px(self, name: str) -> dict[int, int]:
+        """How many pixels of a view's mask show each id; kept for every view, whose sight is not for that."""
+        if name not in self._visible:
+            sight = self._sights[name] if name in self._sights else self._cast(name)
+            ids, counts = np.unique(sight.ids, return_counts=True)
+            self._visible[name] = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+        return self._visible[name]
+
+    def sensor_at(self, name: str, columns: Array | Numbers, rows: Array | Numbers) -> Array:
+        """What the sensor read nearest to some places (n,) of a view's mask; 0 where it has none."""
+        stored, view = self._stored(name), self.scan.views[name]
+        found = np.zeros(np.shape(columns))
+        if stored is None or view.depth_intrinsics is None:
+            return found
+        source, (_, (fx, fy, cx, cy), _) = view.depth_intrinsics, self.frame(name)
+        u = np.rint((columns - cx) / fx * source.fx + source.cx).astype(int)
+        v = np.rint((rows - cy) / fy * source.fy + source.cy).astype(int)
+        there = (u >= 0) & (u < stored.shape[1]) & (v >= 0) & (v < stored.shape[0])
+        found[there] = stored[v[there], u[there]]
+        return found
+
+    def _stored(self, name: str) -> NDArray[np.float32] | None:
+        """The sensor's picture, in metres; the last ones are kept."""
+        if name not in self._read:
+            load = self.scan.views[name].load_depth
+            self._read[name] = None if load is None else np.asarray(load(), dtype=np.float32)
+            if len(self._read) > SETTINGS.max_sights:
+                del self._read[next(iter(self._read))]
+        return self._read[name]
 
     def depth_alone(self, name: str, object_id: int) -> NDArray[np.float32]:
         """(H, W) depth of an object as if there were nothing else, inf beside it."""
@@ -320,18 +372,9 @@ class Shadows:
         if self._scanned is not None:
             return self._scanned._sensor(name)
         if name not in self._sensors:
-            view, sight = self.scan.views[name], self.sight(name)
-            sensor = np.full(sight.ids.shape, np.inf)
-            if view.load_depth is not None and view.depth_intrinsics is not None:
-                stored, source = view.load_depth(), view.depth_intrinsics
-                fx, fy, cx, cy = sight.pixels
-                height, width = sight.shape
-                u = np.rint((np.arange(width) - cx) / fx * source.fx + source.cx).astype(int)
-                v = np.rint((np.arange(height) - cy) / fy * source.fy + source.cy).astype(int)
-                columns = np.flatnonzero((u >= 0) & (u < stored.shape[1]))
-                rows = np.flatnonzero((v >= 0) & (v < stored.shape[0]))
-                read = stored[np.ix_(v[rows], u[columns])].astype(np.float64)
-                sensor[np.ix_(rows, columns)] = np.where(read > 0.0, read, np.inf)
+            sight = self.sight(name)
+            read = self.sensor_at(name, *_grid(range(sight.shape[1]), range(sight.shape[0])))
+            sensor = np.where(read > 0.0, read, np.inf)
             self._sensors = {name: np.where(is_nearer(sensor, sight.depth), sensor, np.inf)}
         return self._sensors[name]
 
@@ -358,7 +401,7 @@ def _grid(columns: range, rows: range) -> tuple[Numbers, Numbers]:
     return found[0], found[1]
 
 
-def _directions(pixels: Array, columns: Numbers, rows: Numbers, matrix: Array) -> NDArray[np.float32]:
+def _directions(pixels: Array, columns: Array | Numbers, rows: Array | Numbers, matrix: Array) -> NDArray[np.float32]:
     fx, fy, cx, cy = pixels
     in_camera = np.stack([(columns - cx) / fx, (rows - cy) / fy, np.ones(columns.shape)], axis=-1)
     return np.asarray((in_camera @ matrix[:3, :3].T).astype(np.float32))

@@ -24,6 +24,7 @@ from PIL import Image
 
 from spacecast.dataset import recompute
 from spacecast.dataset.audit import audit
+from spacecast.dataset.chain_facts import chain_problems
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.distractors import tag_problems
 from spacecast.dataset.findings import Finding, is_named
@@ -178,6 +179,7 @@ def row_problems(row: Row) -> list[Finding]:
     try:
         found += [Finding(kind, row.question_uid, detail) for kind, detail in _options(row, facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in _views(row, facts)]
+        found += [Finding(kind, row.question_uid, detail) for kind, detail in chain_problems(row, facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in facts_problems(facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in _answer(row, facts)]
         found += [Finding(kind, row.question_uid, detail) for kind, detail in tag_problems(facts)]
