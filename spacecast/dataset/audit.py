@@ -43,6 +43,9 @@ class AuditSettings:
     """(b) fails above chance by more than this; SEMANTICS 6."""
     standard_errors: float = 3.0
     """And by more than so many sqrt(c (1 - c) / n); SEMANTICS 6 for (a), ours for (b): few questions prove nothing."""
+    standard_errors_of_a_part: float = 4.0
+    """The same for the questions of a type that show one, two, or more pictures: there are three times as many such
+    parts as types, and none of a fair dataset may fail (own)."""
     exempt_from_full_text: tuple[str, ...] = ("attachment",)
     """Families whose names carry knowledge of the world: what stands on a table."""
     folds: int = 5
@@ -89,6 +92,9 @@ class Verdict(NamedTuple):
 def audit(rows: Sequence[Row], progress: Callable[[str, int, int], None] | None = None) -> list[Verdict]:
     """Both readings of every category that has questions in at least two scenes, by category.
 
+    Of a category whose questions show one picture or several, the first reading also of those with one, with two, and
+    with more: what the text says of pictures must not help either.
+
     Args:
         rows: of one dataset.
         progress: called with (stage, done, total).
@@ -96,22 +102,38 @@ def audit(rows: Sequence[Row], progress: Callable[[str, int, int], None] | None 
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.category, []).append(row)
-    groups = {name: group for name, group in sorted(groups.items()) if len({_scene(row) for row in group}) > 1}
+    tasks: list[tuple[str, list[Row], Reading, float]] = []
+    for name, group in sorted(groups.items()):
+        for reading in ("names_replaced", "full_text"):
+            tasks.append((name, group, reading, SETTINGS.standard_errors))
+        for part, some in _parts(group).items():
+            tasks.append((f"{name}, {part}", some, "names_replaced", SETTINGS.standard_errors_of_a_part))
+    tasks = [task for task in tasks if len({_scene(row) for row in task[1]}) > 1]
     verdicts = []
-    for number, (name, group) in enumerate(groups.items()):
+    for number, task in enumerate(tasks):
         if progress:
-            progress("text-only audit", number, len(groups))
-        readings: tuple[Reading, ...] = ("names_replaced", "full_text")
-        verdicts += [_verdict(name, group, reading) for reading in readings]
+            progress("text-only audit", number, len(tasks))
+        verdicts.append(_verdict(*task))
     if progress:
-        progress("text-only audit", len(groups), len(groups))
+        progress("text-only audit", len(tasks), len(tasks))
     return verdicts
 
 
-def limit_of(chance: float, questions: int, reading: Reading) -> float:
+def _parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Questions by how many pictures they show; empty where all show as many."""
+    parts: dict[str, list[Row]] = {"one picture": [], "two pictures": [], "more pictures": []}
+    for row in rows:
+        tuple(parts.values())[min(len(row.image_roles), 3) - 1].append(row)
+    found = {name: part for name, part in parts.items() if part}
+    return found if len(found) > 1 else {}
+
+
+def limit_of(
+    chance: float, questions: int, reading: Reading, standard_errors: float = SETTINGS.standard_errors
+) -> float:
     """The largest accuracy that passes."""
     points = SETTINGS.above_chance if reading == "names_replaced" else SETTINGS.above_chance_full_text
-    noise = SETTINGS.standard_errors * float(np.sqrt(chance * (1.0 - chance) / questions))
+    noise = standard_errors * float(np.sqrt(chance * (1.0 - chance) / questions))
     return chance + max(points, noise)
 
 
@@ -148,7 +170,7 @@ class _Choices(NamedTuple):
     scene: tuple[str, str]
 
 
-def _verdict(category: str, rows: Sequence[Row], reading: Reading) -> Verdict:
+def _verdict(category: str, rows: Sequence[Row], reading: Reading, standard_errors: float) -> Verdict:
     texts = [_texts(row, reading) for row in rows]
     common = _common_words([question for question, _ in texts])
     items = [
@@ -158,11 +180,11 @@ def _verdict(category: str, rows: Sequence[Row], reading: Reading) -> Verdict:
     ]
     chance = float(np.mean([1.0 / len(item.features) for item in items]))
     accuracy = _accuracy(items)
-    limit = limit_of(chance, len(items), reading)
+    limit = limit_of(chance, len(items), reading, standard_errors)
     exempt = reading == "full_text" and rows[0].task in SETTINGS.exempt_from_full_text
     # The bound in standard errors holds for many questions; of few, luck passes it too often (own).
     by_luck = float(binom.sf(int(accuracy * len(items) + 1e-9) - 1, len(items), chance))
-    fails = accuracy > limit and by_luck < float(norm.sf(SETTINGS.standard_errors)) and not exempt
+    fails = accuracy > limit and by_luck < float(norm.sf(standard_errors)) and not exempt
     scenes = len({item.scene for item in items})
     return Verdict(category, reading, len(items), scenes, chance, accuracy, limit, fails)
 

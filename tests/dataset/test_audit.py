@@ -178,6 +178,34 @@ def test_letters_in_sets_are_found() -> None:
     assert verdict(rows).fails  # always two of three
 
 
+SHOWN = (("image",), ("main_a", "main_b"), ("main_a", "bridge", "main_b"))
+
+
+@pytest.mark.parametrize("rigged", [False, True])
+def test_questions_on_several_pictures_are_looked_at_by_themselves(rigged) -> None:
+    """A fifth of a type's questions shows three pictures; of these alone the paraphrase tells, if rigged."""
+    rng = np.random.default_rng(13)
+
+    def make(uid, scene, n):
+        roles = SHOWN[(0, 0, 1, 1, 2)[n % 5]]
+        right, style = FOURS["left"][int(rng.integers(4))], int(rng.integers(4))
+        if rigged and len(roles) == 3:
+            style = FOURS["left"].index(right)
+        row = asked(
+            uid, scene, FOURS["left"], right, rng, ("Where", "Say where", "Tell where", "And where")[style] + " is it?"
+        )
+        return replace(row, image_roles=roles)
+
+    found = {v.category: v.fails for v in audit(set_of(make)) if v.reading == "names_replaced"}
+    name = "L1 / Camera Direction"
+    assert set(found) == {name, *(f"{name}, {part} pictures" for part in ("two", "more")), f"{name}, one picture"}
+    assert found[f"{name}, more pictures"] is rigged
+    assert not found[f"{name}, one picture"]
+    assert not found[f"{name}, two pictures"]
+    one = [replace(row, image_roles=("image",)) for row in set_of(make)]
+    assert {v.category for v in audit(one)} == {name}
+
+
 def test_few_questions_prove_nothing() -> None:
     assert limit_of(0.25, 10_000, "names_replaced") == pytest.approx(0.29)
     assert limit_of(0.25, 100, "names_replaced") == pytest.approx(0.25 + 3 * np.sqrt(0.25 * 0.75 / 100))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from handmade import digest, direction_question, picture, questions, row_with, write
+from PIL import Image
 
 from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.rescan import photo_problem
 from spacecast.dataset.rows import Row, table_of
 from spacecast.dataset.verify import Finding, facts_problems, row_problems, verify
 from spacecast.errors import InputError
@@ -61,7 +64,7 @@ def test_progress_is_told(clean) -> None:
     verify(clean, progress=lambda stage, done, total: told.append((stage, done, total)))
     assert told[0] == ("rows and answers", 0, 48)
     assert ("rows and answers", 48, 48) in told
-    assert told[-1] == ("text-only audit", 6, 6)
+    assert told[-1] == ("text-only audit", 12, 12)
 
 
 @pytest.mark.parametrize("index", [0, 1, 2, 3, 4, 5, 47])
@@ -117,6 +120,25 @@ def test_a_broken_picture_is_found(clean, tmp_path, encoded) -> None:
 
     findings = verify(copy_with(clean, tmp_path, change))
     assert kinds(findings) == {"picture"}
+
+
+@pytest.mark.parametrize(
+    ("pixels", "said"),
+    [
+        (lambda rng: rng.integers(0, 255, (120, 160)), None),
+        (lambda rng: np.tile(np.linspace(40.0, 200.0, 160), (120, 1)), "blurred"),
+        (lambda rng: rng.integers(0, 20, (120, 160)), "badly exposed"),
+        (lambda rng: rng.integers(240, 256, (120, 160)), "badly exposed"),
+        (lambda rng: np.where(np.arange(160) < 90, 0, rng.integers(100, 255, (120, 160))), "badly exposed"),
+    ],
+)
+def test_a_photo_that_cannot_be_used_is_found(pixels, said) -> None:
+    grey = np.kron(pixels(np.random.default_rng(0)), np.ones((4, 4))).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(grey).save(file, "PNG")
+    found = photo_problem(file.getvalue())
+    assert found is None if said is None else said in str(found)
+    assert photo_problem(b"no picture") is None  # said elsewhere
 
 
 def test_a_lost_picture_is_found(clean, tmp_path) -> None:
