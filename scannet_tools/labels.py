@@ -1,8 +1,10 @@
-"""Labels: canonical spelling, class groups, more general words, and what kind of thing a label names.
+"""Labels: canonical spelling, what could be meant by one name, and what kind of thing a label names.
 
 The kinds (``spacecast.scan.Trait``) come from our own lists in ``labels.toml``, after SEMANTICS section 2 ("Not asked
-about", "Names") and section 3 (fixtures; what carries nothing). A label map (``scannetv2-labels.combined.tsv``), where
-there is one, gives class groups, categories and synsets, and confirms kinds by its NYU40 class.
+about", "Names") and section 3 (fixtures; what carries nothing); what else could be meant by a name from our own groups
+in ``label_meanings.toml``; Chinese names from ``labels_zh.toml``. A label map (``scannetv2-labels.combined.tsv``),
+where there is one, gives class groups, categories and synsets beside them, and confirms kinds by its NYU40 class.
+``label_classes.toml`` has the class lists of public benchmarks.
 """
 
 from __future__ import annotations
@@ -35,6 +37,15 @@ CATCH_ALL = frozenset(
     )
 )
 """Classes that hold whatever fits nowhere else; SEMANTICS section 2, "Names"."""
+
+_PLURALS = (
+    *(("shelves", "shelf"), ("boxes", "box"), ("benches", "bench"), ("couches", "couch"), ("brushes", "brush")),
+    *(("dishes", "dish"), ("mattresses", "mattress"), ("ies", "y"), ("ss", "ss"), ("s", "")),
+)
+"""Endings of several, and of one of them."""
+
+_FOLLOWS = re.compile(r" (?:of|with|without|for|on|in|from) ")
+"""After these words a label says more about the thing that stands before them."""
 
 _WORD_TRAITS: tuple[Trait, ...] = (
     "structure",
@@ -126,7 +137,8 @@ def instance_of(
         instance_id,
         raw_label,
         label,
-        class_group=_class_group(label, row),
+        class_group=_class_group(row),
+        meanings=meanings_of(label, is_mapped=row is not None),
         category=canonical_label(row.category) if row and row.category else None,
         synset=row.synset if row else None,
         traits=traits_of(label, row.nyu40class if row else None),
@@ -158,6 +170,51 @@ def traits_of(label: str, nyu40class: str | None = None) -> frozenset[Trait]:
 
 
 @cache
+def meanings_of(label: str, *, is_mapped: bool = False) -> frozenset[str]:
+    """Our own groups of a canonical label: two labels that share one could be meant by one name.
+
+    Args:
+        label: as :func:`canonical_label` gives it.
+        is_mapped: True where a label map lists the label: then only groups that list it too count. Otherwise a label
+            that no group lists has the groups of its longest last words that some group lists.
+    """
+    groups = _meanings()
+    ways = _ways_to_say(label)
+    for way in ways:
+        if way in groups:
+            return groups[way]
+    if is_mapped:
+        return frozenset()
+    split = [way.split(" ") for way in ways]
+    for length in range(max(map(len, split)) - 1, 0, -1):
+        for words in split:
+            ending = " ".join(words[-length:])
+            if length < len(words) and ending in groups:
+                return groups[ending]
+    return frozenset()
+
+
+def is_known(label: str) -> bool:
+    """True if some table of ours says what a canonical label is: its kind, what it could mean, its name in Chinese."""
+    return bool(traits_of(label) or meanings_of(label)) or label in _meanings() or label in _table_zh()
+
+
+def class_names(benchmark: str) -> tuple[str, ...]:
+    """The classes of a public benchmark, in its order and spelling.
+
+    Args:
+        benchmark: ``nyu40``, ``mpcat40``, ``scannet200`` or ``scannetpp100``.
+
+    Raises:
+        InputError: no such list.
+    """
+    lists = _classes()
+    if benchmark not in lists:
+        raise InputError(f"no list of classes {benchmark!r}; known: {', '.join(lists)}")
+    return tuple(lists[benchmark])
+
+
+@cache
 def label_zh(label: str) -> str | None:
     """The Chinese name of a canonical label, or None where the table has none."""
     return _table_zh().get(label)
@@ -171,16 +228,22 @@ def _is_collective(head: str) -> bool:
     return is_plural or _is_or_ends_in(head, entry["words"])
 
 
-def _class_group(label: str, row: LabelRow | None) -> str | None:
-    """One key for what could be meant by one name.
-
-    With a label map the pair of its classes, unless both are catch-all or one is missing; without it, our own groups.
-    """
-    if row is None:
-        return next((f"own|{name}" for name, labels in _lists()["groups"].items() if label in labels), None)
-    if row.nyu40class is None or row.mpcat40 is None or {row.nyu40class, row.mpcat40} <= CATCH_ALL:
+def _class_group(row: LabelRow | None) -> str | None:
+    """The pair of a label map's classes, unless both are catch-all or one is missing."""
+    if row is None or row.nyu40class is None or row.mpcat40 is None or {row.nyu40class, row.mpcat40} <= CATCH_ALL:
         return None
     return f"{row.nyu40class}|{row.mpcat40}"
+
+
+def _ways_to_say(label: str) -> list[str]:
+    """A label; the thing alone that it says more about ("chair with arms"), or that a heap is of; and one of each."""
+    ways = [label]
+    before, _, after = label.partition(" of ")
+    if after and before in _lists()["collective"]["heaps"]:
+        ways.append(after)
+    else:
+        ways.append(_FOLLOWS.split(label, maxsplit=1)[0])
+    return list(dict.fromkeys(form for way in ways for form in (way, _singular(way))))
 
 
 def _is_or_ends_in(label: str, words: list[str] | tuple[str, ...]) -> bool:
@@ -189,7 +252,7 @@ def _is_or_ends_in(label: str, words: list[str] | tuple[str, ...]) -> bool:
 
 def _singular(label: str) -> str:
     """One of several, by the regular endings: ``shower walls``, ``boxes``, ``shelves``; else the label itself."""
-    for ending, one in (("shelves", "shelf"), ("boxes", "box"), ("benches", "bench"), ("ss", "ss"), ("s", "")):
+    for ending, one in _PLURALS:
         if label.endswith(ending):
             return label[: len(label) - len(ending)] + one
     return label
@@ -207,3 +270,19 @@ def _lists() -> dict[str, Any]:
 @cache
 def _table_zh() -> dict[str, str]:
     return tomllib.loads(files("scannet_tools").joinpath("labels_zh.toml").read_text(encoding="utf-8"))["labels"]
+
+
+@cache
+def _meanings() -> dict[str, frozenset[str]]:
+    """Label -> its groups; none for a label that stands alone."""
+    table = tomllib.loads(files("scannet_tools").joinpath("label_meanings.toml").read_text(encoding="utf-8"))
+    found: dict[str, set[str]] = {label: set() for label in table["alone"]["labels"]}
+    for name, labels in table["groups"].items():
+        for label in labels:
+            found.setdefault(label, set()).add(name)
+    return {label: frozenset(names) for label, names in found.items()}
+
+
+@cache
+def _classes() -> dict[str, list[str]]:
+    return tomllib.loads(files("scannet_tools").joinpath("label_classes.toml").read_text(encoding="utf-8"))["classes"]

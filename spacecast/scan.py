@@ -57,6 +57,8 @@ class Instance:
         label_zh: the canonical label in Chinese, or None where the reader knows none: then not asked about in Chinese.
         lost_share: share of its labelled vertices that went to smaller objects, where the dataset lists vertices in
             several; above 0.05 it is flagged and not asked about.
+        meanings: keys of all that the label could mean, by the reader's own groups (``shelf``, ``cabinet``). Objects
+            that share one could be meant by one name, whatever else their labels say.
     """
 
     id: int
@@ -68,6 +70,7 @@ class Instance:
     traits: frozenset[str] = frozenset()
     label_zh: str | None = None
     lost_share: float = 0.0
+    meanings: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.traits) - TRAITS)

@@ -172,6 +172,8 @@ def could_be_meant(one: Instance, other: Instance) -> bool:
         return True
     if one.category is not None and one.category == other.category:
         return True
+    if one.meanings & other.meanings:
+        return True
     return one.label.endswith(f" {other.label}") or other.label.endswith(f" {one.label}")
 
 

@@ -5,6 +5,7 @@ An object is named by its label. The label serves only where no other object tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
@@ -31,7 +32,9 @@ class NameSettings:
     clutter_side_factor: float = 1.5
     """A clutter object whose three sorted sides are within this factor of an object's could be meant by its name."""
     min_general_letters: int = 3
-    """A shorter word is not looked for at the end of longer labels."""
+    """A shorter word is looked for as the last word of longer labels, not at the end of one (own)."""
+    min_slip_letters: int = 6
+    """Labels so long that differ by one letter, or by two that changed places, are one name misspelt (own)."""
 
 
 SETTINGS = NameSettings()
@@ -44,28 +47,66 @@ def scaled_px(pixels: float, width: int, height: int) -> float:
     return pixels * (width * height) / REFERENCE_AREA_PX
 
 
+_PLURALS = (("shelves", "shelf"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"), ("ies", "y"))
+_HEAD = re.compile(r" (?:of|with|without|for|on|in|from) ")
+
+
 def _singular(label: str) -> str:
+    for ending, one in _PLURALS:
+        if label.endswith(ending):
+            return label[: -len(ending)] + one
     return label[:-1] if label.endswith("s") and not label.endswith("ss") else label
 
 
 def is_more_general(word: str, label: str) -> bool:
-    """True if a label ends in a word: ``table`` of ``coffee table``; one form of plural is looked through."""
-    general, special = _singular(word), _singular(label)
-    return len(general) >= SETTINGS.min_general_letters and special.endswith(general)
+    """True if a label ends in a word: ``table`` of ``coffee table``, ``shelf`` of ``bookshelf``.
+
+    Regular plurals are looked through, and so is what follows the thing in a longer label (``chair with arms``).
+    """
+    general = _singular(word)
+    for special in (_singular(label), _singular(_HEAD.split(label, maxsplit=1)[0])):
+        if special == general or special.endswith(" " + general):
+            return True
+        if len(general) >= SETTINGS.min_general_letters and special.endswith(general):
+            return True
+    return False
+
+
+def is_slip(one: str, other: str) -> bool:
+    """True if one label may be the other with one slip of the keyboard.
+
+    Exactly: both have at least six letters, and one letter is wrong, missing or too many, or two next to each other
+    changed places. ``is_slip(a, b) == is_slip(b, a)``.
+    """
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) < SETTINGS.min_slip_letters or len(longer) - len(shorter) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b), len(shorter))
+    if len(shorter) < len(longer):
+        return shorter[at:] == longer[at + 1 :]
+    swapped = longer[at + 1 : at + 2] + longer[at : at + 1] + longer[at + 2 :]
+    return shorter[at + 1 :] == longer[at + 1 :] or shorter[at:] == swapped
 
 
 def have_one_name(one: SceneObject, other: SceneObject) -> bool:
     """True if a person could mean either by the label of one of them.
 
-    Exactly: the same canonical label; the same class group, category or synset; one label ends in the other, or is the
-    other's category; or the same Chinese name. ``have_one_name(a, b) == have_one_name(b, a)``.
+    Exactly: the same canonical label; the same class group, category or synset; one of the reader's own meanings in
+    common; one label ends in the other, is the other's category, or is the other misspelt; or one Chinese name is or
+    ends in the other. ``have_one_name(a, b) == have_one_name(b, a)``.
     """
     a, b = one.instance, other.instance
-    for key in ("class_group", "category", "synset", "label_zh"):
-        value = getattr(a, key, None)
-        if value is not None and value == getattr(b, key, None):
+    for key in ("class_group", "category", "synset"):
+        value = getattr(a, key)
+        if value is not None and value == getattr(b, key):
             return True
-    if is_more_general(a.label, b.label) or is_more_general(b.label, a.label):
+    if not a.meanings.isdisjoint(b.meanings):
+        return True
+    if a.label_zh is not None and b.label_zh is not None:
+        shorter, longer = sorted((a.label_zh, b.label_zh), key=len)
+        if longer.endswith(shorter):
+            return True
+    if is_more_general(a.label, b.label) or is_more_general(b.label, a.label) or is_slip(a.label, b.label):
         return True
     return a.label == b.category or b.label == a.category
 

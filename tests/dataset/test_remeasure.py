@@ -153,6 +153,8 @@ def test_a_named_object_that_is_hidden_is_found() -> None:
         True),
         (Instance(1, "lamp", "lamp", synset="lamp.n.01"), Instance(2, "light", "light", synset="lamp.n.01"), True),
         (Instance(1, "lamp", "lamp"), Instance(2, "bed", "bed"), False),
+        (Instance(1, "tv", "tv", meanings=frozenset({"display"})),
+        Instance(2, "monitor", "monitor", meanings=frozenset({"display", "desk things"})), True),
     ],
 )  # fmt: skip
 def test_names_that_could_mean_another(one, other, same) -> None:

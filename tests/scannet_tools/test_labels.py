@@ -176,10 +176,16 @@ def test_groups_categories_and_synsets_come_from_the_label_map(label_map):
     assert instance_of(0, "thingummy", label_map).traits == {"fixture"}
 
 
-def test_without_a_label_map_our_own_groups_stand(label_map):
-    assert instance_of(0, "couch").class_group == instance_of(0, "sofa").class_group is not None
-    assert instance_of(0, "trash can").class_group == instance_of(0, "recycling bin").class_group is not None
-    assert instance_of(0, "table").class_group is None
+def test_our_own_meanings_stand_with_a_label_map_and_without(label_map):
+    for known in (None, label_map):
+        told = instance_of(0, "trash can", known)
+        assert told.meanings == {"bin"}
+        assert instance_of(0, "no such thing", known).meanings == set()
+    assert instance_of(0, "couch").class_group is None
+    # What the map lists is judged by what is written of it, and not by its last words.
+    assert instance_of(0, "mini bar stool").meanings == {"stool"}
+    listed = LabelMap({"mini bar stool": label_map.rows["stool"]})
+    assert instance_of(0, "mini bar stool", listed).meanings == set()
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"<!DOCTYPE html>", b"a\tb\n1\t2\n", b"\xff\xfe\x00"])

@@ -31,7 +31,18 @@ def names_of(*things: SceneObject) -> Names:
         ("table lamp", "table", False),
         ("glass", "lass", True),  # a suffix, however odd, is refused: better too few questions than two meanings
         ("bed", "bedside cabinet", False),
-        ("tv", "desk tv", False),  # too short to be looked for
+        ("tv", "desk tv", True),
+        ("tv", "hdtv", False),  # too short to be looked for within a word
+        ("shelves", "bookshelf", True),
+        ("benches", "piano bench", True),
+        ("chair with arms", "office chair", False),  # siblings are told apart, unless a reader says that they are one
+        ("chair with arms", "chair", True),
+        ("monitor", "monitr", True),
+        ("monitor", "monitro", True),
+        ("monitor", "monitoor", True),
+        ("monitor", "monitox", True),
+        ("monitor", "moniotrs", False),
+        ("cup", "cap", False),  # in a short word another letter is another word
         ("desk", "lamp", False),
     ],
 )
@@ -45,6 +56,29 @@ def test_one_group_category_synset_or_chinese_name_could_mean_the_same(key: str)
     assert have_one_name(thing(1, "sofa", **{key: "x"}), thing(2, "couch", **{key: "x"}))
     assert not have_one_name(thing(1, "sofa", **{key: "x"}), thing(2, "couch", **{key: "y"}))
     assert not have_one_name(thing(1, "sofa"), thing(2, "couch"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("bin box", "bin", True),
+        ("screen", "projection", False),
+        ("screen display", "display", True),
+        ("", "bin", False),
+    ],
+)
+def test_a_meaning_in_common_could_mean_the_same(one: str, other: str, same: bool) -> None:
+    things = (
+        thing(1, "foo", meanings=frozenset(one.split())),
+        thing(2, "quux", meanings=frozenset(other.split())),
+    )
+    assert have_one_name(*things) is same
+    assert have_one_name(*reversed(things)) is same
+
+
+def test_a_chinese_name_that_ends_in_another_could_mean_it() -> None:
+    assert have_one_name(thing(1, "painting", label_zh="油画"), thing(2, "picture", label_zh="画"))
+    assert not have_one_name(thing(1, "easel", label_zh="画架"), thing(2, "picture", label_zh="画"))
 
 
 def test_a_label_that_is_the_category_of_another_could_mean_it() -> None:
