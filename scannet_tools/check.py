@@ -50,7 +50,7 @@ COSTS = {
     "no_camera": Cost("the frames or the depth of that camera, unless a size was taken from pictures", True),
     "not_aligned": Cost("world questions: north is not known"),
     "no_labels": Cost("all questions: geometry only"),
-    "no_label_map": Cost("classes and synonyms of labels: fewer names are known to mean two things"),
+    "no_label_map": Cost("classes and synonyms of labels: only our own groups say what one name could mean"),
     "no_colors": Cost("colour of rendered views"),
     "broken_object": Cost("the object", True),
     "empty_object": Cost("the object", True),
