@@ -62,6 +62,8 @@ class _Points(NamedTuple):
     """The grid of a view: seen points (n, 3) in world, which of them are on objects, and how many there are in all."""
 
     in_world: Array
+    normals: Array
+    """(n, 3) of the surface, towards the camera; 0 where the sensor saw another than the mesh."""
     on_object: NDArray[np.bool_]
     in_all: int
 
@@ -120,6 +122,8 @@ class ChainSight:
         points = self._points_of(one)
         depth, seen = self._landed(points.in_world, other)
         lands = np.abs(depth - seen) < np.maximum(SETTINGS.landing_m, SETTINGS.landing_share * seen)
+        # The two sides of a door are nearer to one another than that, and are not one surface (own).
+        lands &= (points.normals * (self._now.frame(other)[0][:3, 3] - points.in_world)).sum(axis=1) >= 0.0
         share = float(lands.sum()) / max(1, len(points.in_world))
         return Overlap(share, float((lands & points.on_object).sum()) / points.in_all)
 
@@ -138,11 +142,13 @@ class ChainSight:
             seen = np.isfinite(depth)
             slack = np.maximum(SETTINGS.landing_m, SETTINGS.landing_share * depth)
             with np.errstate(invalid="ignore"):
-                labelled = ~np.isin(ids, self._bare) & (np.abs(depth - mesh) < slack)
+                is_mesh = np.abs(depth - mesh) < slack
+            labelled = ~np.isin(ids, self._bare) & is_mesh
+            normals = self._now.normals_at(name, columns, rows) * is_mesh[:, None]
             x, y = (columns - pixels[2]) / pixels[0], (rows - pixels[3]) / pixels[1]
             in_camera = np.stack([x, y, np.ones_like(x)], axis=1)[seen] * depth[seen, None]
             in_world = in_camera @ matrix[:3, :3].T + matrix[:3, 3]
-            self._points[name] = _Points(in_world, labelled[seen], len(columns))
+            self._points[name] = _Points(in_world, normals[seen], labelled[seen], len(columns))
         return self._points[name]
 
     def _landed(self, in_world: Array, name: str) -> tuple[Array, Array]:

@@ -215,6 +215,16 @@ class Shadows:
         hits = self._whole.cast(matrix[:3, 3], _directions(pixels, columns, rows, matrix), threads=self._threads)
         return np.where(hits.face >= 0, self.mesh.face_ids[hits.face], NOTHING), hits.t
 
+    def normals_at(self, name: str, columns: Array | Numbers, rows: Array | Numbers) -> Array:
+        """(n, 3) normals, not of length 1, of the faces hit first, towards the camera; 0 where nothing is hit."""
+        matrix, pixels, _ = self.frame(name)
+        along = _directions(pixels, columns, rows, matrix)
+        face = self._whole.cast(matrix[:3, 3], along, threads=self._threads).face
+        corners = self.mesh.vertices[self.mesh.faces[np.maximum(face, 0)]].astype(np.float64)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals *= -np.sign((normals * along).sum(axis=1, keepdims=True))
+        return np.where(face[:, None] >= 0, normals, 0.0)
+
     def visible_px(self, name: str) -> dict[int, int]:
         """How many pixels of a view's mask show each id; kept for every view, whose sight is not for that."""
         if name not in self._visible:

@@ -257,6 +257,15 @@ def test_bare_walls_are_no_link() -> None:
     assert problems(Remeasure(scan), left_of_the_lamp(scan)) == {"chain"}
 
 
+def test_the_two_sides_of_a_board_are_not_one_surface() -> None:
+    """5 cm thick, and less than what a point may be off; the cameras look at it from both sides."""
+    thin = room({91: ("wall", (-7.0, 3.0, 0.0), (7.0, 3.05, 3.0), {"structure", "wall"})})
+    chains = Remeasure(thin).chains
+    assert chains.overlap("m", "w").share < 0.01
+    assert chains.overlap("w", "m").share < 0.01
+    assert chains.overlap("a", "m").share > 0.3
+
+
 def test_the_sensor_is_believed_and_not_the_mesh(scan) -> None:
     sight = Remeasure(scan).now.sight("m")
     seen = np.where(np.isfinite(sight.depth), sight.depth, 0.0).astype(np.float32)
