@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 from questions.kinds import KIND_BY_CODE
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.rows import FACTS_SCHEMA, SETTINGS, plain
+from spacecast.dataset.showings import IMAGES, Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal, Tag, ViewUse
 from spacecast.relations import Answer
-from spacecast.scene import SceneObject
 
 
 class BuiltType(ABC):
@@ -26,6 +25,8 @@ class BuiltType(ABC):
     task: str
     option_count: int
     multi_select: bool
+    images: tuple[Images, ...]
+    """How many pictures its questions may show."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -34,6 +35,7 @@ class BuiltType(ABC):
         kind = KIND_BY_CODE[cls.code]
         cls.level, cls.name, cls.task = kind.level, kind.name, kind.family
         cls.option_count, cls.multi_select = kind.option_count, kind.multi_select
+        cls.images = IMAGES[: kind.max_images]
 
     @abstractmethod
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
@@ -60,22 +62,9 @@ def named(context: SceneContext, object_id: int) -> str:
     return f"{context.scene.objects[object_id].label} {object_id}"
 
 
-def groups_seen(
-    context: SceneContext, size: int, wanted: Callable[[SceneObject], bool] = lambda _: True
-) -> dict[tuple[int, ...], list[str]]:
-    """Sets of objects that are named and seen together: sorted ids -> views in capture order, sorted by ids.
-
-    Args:
-        context: the scene.
-        size: how many objects.
-        wanted: which objects.
-    """
-    found: dict[tuple[int, ...], list[str]] = {}
-    for record in context.records:
-        ids = [i for i in record.seen_ids if wanted(context.scene.objects[i])]
-        for group in combinations(ids, size):
-            found.setdefault(group, []).append(record.name)
-    return dict(sorted(found.items()))
+def no_chain(example: str) -> Refusal:
+    """No chain between views that show the one group and views that show the other, but for its bridges."""
+    return Refusal("view", "no_chain", example)
 
 
 def clearest(context: SceneContext, views: Sequence[str], object_ids: Iterable[int]) -> str:
@@ -87,6 +76,20 @@ def clearest(context: SceneContext, views: Sequence[str], object_ids: Iterable[i
 def single(view: str) -> tuple[ViewUse, ...]:
     """The views of a question about one picture."""
     return (ViewUse(view, "image"),)
+
+
+def words_of_pictures(showing: Showing) -> dict[str, str | int]:
+    """Words for the templates: how the text calls the first and the last picture, and how many there are."""
+    if showing.images == "1":
+        return {"pictures": "one", "first": "this_picture", "the_first": "the_picture"}
+    last = len(showing.views)
+    return {
+        "pictures": "several",
+        "count": f"pictures_{last}",
+        "first": "picture_1",
+        "the_first": "picture_1",
+        "last": f"picture_{last}",
+    }
 
 
 def facts_of(

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 from questions.common import (
     BuiltType,
     choices_of,
-    clearest,
     facts_of,
-    groups_seen,
     named,
+    no_chain,
     relation_refusals,
     seen_refusals,
-    single,
     words_of,
+    words_of_pictures,
 )
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal, Tag
 from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, SECTORS, Heading, facing_heading, sector_of, world_heading
@@ -113,19 +113,34 @@ def too_near(context: SceneContext, one: int, other: int) -> list[Refusal]:
     return [Refusal("relation", reason, example) for reason in reasons if reason in PAIR_REASONS]
 
 
+def directed_ids(context: SceneContext) -> list[int]:
+    """Objects that a direction may be about and that are to be seen in some view, sorted."""
+    return [i for i in context.showings.seen_ids if can_direct(context.scene.objects[i])]
+
+
 class Found(NamedTuple):
-    """A certain answer for two objects in a view."""
+    """A certain answer for two objects as they are shown."""
 
     target: int
     reference: int
-    view: str
+    showing: Showing
     heading: Heading
+    """Of the first view's camera."""
     answer: Answer
 
     @property
     def ids(self) -> tuple[int, int]:
         """The two that the text names."""
         return self.target, self.reference
+
+
+class _Told(NamedTuple):
+    """A certain answer in a heading."""
+
+    heading: Heading
+    answer: Answer
+    group: tuple[str, ...]
+    """The answer and what the text states: of views that share it one is enough."""
 
 
 class PairDirection(BuiltType):
@@ -137,31 +152,50 @@ class PairDirection(BuiltType):
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """One draft for each that is found."""
-        for found in self.found(context):
+        for found in self.found(context, self.images):
             yield self._draft(context, found) if isinstance(found, Found) else found
 
-    def found(self, context: SceneContext) -> Iterator[Found | Refusal]:
-        """One for each ordered pair, answer and stated heading: of the views that give it, the clearest."""
+    def found(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Found | Refusal]:
+        """One for each ordered pair, number of pictures, answer and stated heading: of the views that give it, the
+        clearest. The target is in the first view, the reference in the last."""
         yield from seen_refusals(context)
-        for pair, views in groups_seen(context, 2, can_direct).items():
-            near = too_near(context, *pair)
+        starts = context.showings.starts
+        for pair in combinations(directed_ids(context), 2):
+            shown = [
+                (target, reference, images)
+                for target, reference in permutations(pair)
+                for images in possible
+                if starts((target,), (reference,), images)
+            ]
+            near = too_near(context, *pair) if shown else []
             if near:
                 yield from near
                 continue
-            for target, reference in permutations(pair):
-                groups: dict[tuple[str, ...], list[Found]] = {}
-                for name in views:
-                    found = self._found(context, target, reference, name)
-                    if isinstance(found, Found):
-                        key = (*self.stated(found.heading).values(), found.answer.value)
-                        groups.setdefault(key, []).append(found)
+            told: dict[tuple[int, int, str], _Told] = {}
+            tried = set()
+            for target, reference, images in shown:
+                groups: dict[tuple[str, ...], list[str]] = {}
+                for name in starts((target,), (reference,), images):
+                    key = (target, reference, name)
+                    if key not in tried:
+                        tried.add(key)
+                        known = self._told(context, *key)
+                        if isinstance(known, _Told):
+                            told[key] = known
+                        else:
+                            yield from known
+                    if key in told:
+                        groups.setdefault(told[key].group, []).append(name)
+                for group in sorted(groups):
+                    showing = context.showings.showing((target,), (reference,), images, groups[group])
+                    if showing is None:
+                        yield no_chain(f"{named(context, target)} from {named(context, reference)}")
                     else:
-                        yield from found
-                for key in sorted(groups):
-                    best = clearest(context, [found.view for found in groups[key]], pair)
-                    yield next(f for f in groups[key] if f.view == best)
+                        heading, answer, _ = told[target, reference, showing.first]
+                        yield Found(target, reference, showing, heading, answer)
 
-    def _found(self, context: SceneContext, target: int, reference: int, name: str) -> Found | list[Refusal]:
+    def _told(self, context: SceneContext, target: int, reference: int, name: str) -> _Told | list[Refusal]:
+        """The answer as the camera of a view tells it."""
         example = f"{named(context, target)} from {named(context, reference)} in {name}"
         heading = context.heading(name)
         if heading is None:
@@ -170,28 +204,32 @@ class PairDirection(BuiltType):
         answer = direction(context.scene, target, reference=reference, frame=self.frame, view=view)
         if not answer.certain:
             return relation_refusals(answer, example)
-        return Found(target, reference, name, heading, answer)
+        return _Told(heading, answer, (*self.stated(heading).values(), answer.value))
 
     def _draft(self, context: SceneContext, found: Found) -> Draft:
-        views, stated = single(found.view), self.stated(found.heading)
+        showing, stated = found.showing, self.stated(found.heading)
         target, reference = found.target, found.reference
         frame = found.heading if self.frame == "camera" else world_heading()
         return Draft(
-            case=f"{target}-{reference}-{found.view}",
-            views=views,
+            case=f"{target}-{reference}-{showing.case}",
+            views=showing.views,
             facts=facts_of(
                 context,
-                views,
+                showing.views,
                 roles={target: ["target"], reference: ["reference"]},
                 relation=direction_relation(target, reference, found.answer),
-                margins=found.answer.margins,
-                binding_view=found.view,
+                margins={**found.answer.margins, **showing.margins},
+                binding_view=showing.first,
                 camera_compass=stated.get("camera_compass"),
                 frame=frame_facts(frame),
             ),
             choices=direction_choices(found.answer.value, frame.names, self.elsewhere(context, context.scene, found)),
-            words={**words_of(context, {"target": target, "reference": reference}), **self._said(stated)},
-            stated=stated,
+            words={
+                **words_of(context, {"target": target, "reference": reference}),
+                **words_of_pictures(showing),
+                **self._said(stated),
+            },
+            stated={**stated, "images": showing.images},
             balance=found.answer.value,
             likeness="-".join(map(str, sorted((target, reference)))),
         )
@@ -206,7 +244,7 @@ class PairDirection(BuiltType):
     def elsewhere(self, context: SceneContext, scene: Scene, found: Found) -> list[str]:
         """The answer in a state of the scene: with north taken for front, and to one who faces the camera."""
         answers = [sector_in(world_heading(), scene, found.target, found.reference, SECTORS)]
-        camera_in_world = context.view(found.view).world_from_camera.translation
+        camera_in_world = context.view(found.showing.first).world_from_camera.translation
         facing = facing_or_none(scene.objects[found.reference].center_in_world, camera_in_world)
         if facing is not None:
             answers.append(sector_in(facing, scene, found.target, found.reference, SECTORS))
@@ -244,7 +282,7 @@ class Faced(NamedTuple):
     anchor: int
     facing: int
     target: int
-    view: str
+    showing: Showing
     answer: Answer
 
     @property
@@ -261,33 +299,76 @@ class Faced(NamedTuple):
 class FacedDirection(BuiltType):
     """Target from an anchor that faces another object."""
 
-    def found(self, context: SceneContext) -> Iterator[Faced | Refusal]:
-        """For each anchor, target and answer one: the faced object that makes it least ambiguous."""
+    def found(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Faced | Refusal]:
+        """For each number of pictures, anchor, target and answer one: the faced object that makes it least ambiguous.
+
+        Anchor and faced object are in the first view, the target in the last.
+        """
         yield from seen_refusals(context)
-        views_of = groups_seen(context, 3, can_direct)
-        best: dict[tuple[int, int, str], tuple[float, int, Answer]] = {}
-        near = set()
-        for pair in sorted({pair for triple in views_of for pair in combinations(triple, 2)}):
-            refusals = too_near(context, *pair)
-            if refusals:
-                near.add(pair)
-                yield from refusals
-        for triple in views_of:
-            for anchor, facing, target in permutations(triple):
-                if (min(anchor, target), max(anchor, target)) in near:
+        search = _FacedSearch(context)
+        for images in possible:
+            ranked = search.ranked(images)
+            yield from search.refused()
+            for anchor, target, value in sorted(ranked):
+                for _, facing, answer in sorted(ranked[anchor, target, value], key=lambda rank: rank[:2]):
+                    showing = context.showings.showing((anchor, facing), (target,), images)
+                    if showing is not None:
+                        yield Faced(anchor, facing, target, showing, answer)
+                        break
+                    yield no_chain(search.example(anchor, facing, target))
+
+
+class _FacedSearch:
+    """Answers of all who stand at one thing and face another; each worked out once, refused once."""
+
+    def __init__(self, context: SceneContext) -> None:
+        self._context = context
+        self._answers: dict[tuple[int, int, int], Answer] = {}
+        self._near: dict[tuple[int, int], bool] = {}
+        self._refused: list[Refusal] = []
+
+    def ranked(self, images: Images) -> dict[tuple[int, int, str], list[tuple[float, int, Answer]]]:
+        """(anchor, target, answer) -> (ambiguity, faced object, answer) of all that so many pictures may show."""
+        found: dict[tuple[int, int, str], list[tuple[float, int, Answer]]] = {}
+        ids = directed_ids(self._context)
+        starts = self._context.showings.starts
+        for anchor, facing in permutations(ids, 2):
+            for target in ids:
+                if target in (anchor, facing) or not starts((anchor, facing), (target,), images):
                     continue
-                example = f"{named(context, target)} from {named(context, anchor)} facing {named(context, facing)}"
-                answer = direction(context.scene, target, reference=anchor, frame="object", facing=facing)
-                if not answer.certain:
-                    yield from relation_refusals(answer, example)
+                if self._is_near(anchor, target):
                     continue
-                key = (anchor, target, answer.value)
-                rank = (float(answer.margins["ambiguity"]), facing, answer)
-                if key not in best or rank[:2] < best[key][:2]:
-                    best[key] = rank
-        for (anchor, target, _), (_, facing, answer) in sorted(best.items(), key=lambda item: item[0]):
-            ids = (anchor, facing, target)
-            yield Faced(*ids, clearest(context, views_of[tuple(sorted(ids))], ids), answer)
+                answer = self._answer(anchor, facing, target)
+                if answer.certain:
+                    rank = (float(answer.margins["ambiguity"]), facing, answer)
+                    found.setdefault((anchor, target, answer.value), []).append(rank)
+        return found
+
+    def refused(self) -> list[Refusal]:
+        """What has been refused since this was asked last."""
+        refused, self._refused = self._refused, []
+        return refused
+
+    def example(self, anchor: int, facing: int, target: int) -> str:
+        """For refusals."""
+        one, other, third = (named(self._context, i) for i in (target, anchor, facing))
+        return f"{one} from {other} facing {third}"
+
+    def _is_near(self, anchor: int, target: int) -> bool:
+        pair = (min(anchor, target), max(anchor, target))
+        if pair not in self._near:
+            refusals = too_near(self._context, *pair)
+            self._refused += refusals
+            self._near[pair] = bool(refusals)
+        return self._near[pair]
+
+    def _answer(self, anchor: int, facing: int, target: int) -> Answer:
+        key = (anchor, facing, target)
+        if key not in self._answers:
+            answer = direction(self._context.scene, target, reference=anchor, frame="object", facing=facing)
+            self._refused += relation_refusals(answer, self.example(*key))
+            self._answers[key] = answer
+        return self._answers[key]
 
 
 class ObjectDirection(FacedDirection):
@@ -297,30 +378,33 @@ class ObjectDirection(FacedDirection):
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """One draft for each that is found."""
-        for found in self.found(context):
+        for found in self.found(context, self.images):
             yield self._draft(context, found) if isinstance(found, Faced) else found
 
     def _draft(self, context: SceneContext, found: Faced) -> Draft:
-        anchor, facing, target, name, answer = found
-        objects, views = context.scene.objects, single(name)
+        anchor, facing, target, showing, answer = found
+        objects = context.scene.objects
         heading = facing_heading(objects[anchor].center_in_world, objects[facing].center_in_world)
-        others = [h for h in (context.heading(name), world_heading()) if h is not None]
+        others = [h for h in (context.heading(showing.first), world_heading()) if h is not None]
         return Draft(
-            case=f"{anchor}-{facing}-{target}-{name}",
-            views=views,
+            case=f"{anchor}-{facing}-{target}-{showing.case}",
+            views=showing.views,
             facts=facts_of(
                 context,
-                views,
+                showing.views,
                 roles={target: ["target"], anchor: ["anchor"], facing: ["facing"]},
                 relation=direction_relation(target, anchor, answer),
-                margins=answer.margins,
+                margins={**answer.margins, **showing.margins},
                 frame=frame_facts(heading, anchor, facing),
             ),
             choices=direction_choices(
                 answer.value, SECTORS, [sector_in(h, context.scene, target, anchor, SECTORS) for h in others]
             ),
-            words=words_of(context, {"target": target, "anchor": anchor, "facing": facing}),
-            stated={},
+            words={
+                **words_of(context, {"target": target, "anchor": anchor, "facing": facing}),
+                **words_of_pictures(showing),
+            },
+            stated={"images": showing.images},
             balance=answer.value,
             likeness="-".join(map(str, sorted(found.ids))),
         )

@@ -40,3 +40,27 @@ PUBLISHED: tuple[Kind, ...] = (
 )
 
 KIND_BY_CODE: dict[str, Kind] = {kind.code: kind for kind in PUBLISHED}
+
+Groups = tuple[tuple[str, ...], tuple[str, ...]]
+"""Roles of ``facts.objects`` that a chain of pictures shows in its first view, and in its last."""
+
+_TARGET_REFERENCE: Groups = (("target",), ("reference",))
+_ANCHOR_TARGET: Groups = (("anchor", "facing"), ("target",))
+_MOVER_REFERENCE: Groups = (("mover", "query"), ("reference",))
+
+GROUPS: dict[str, Groups] = {
+    "direction_agent": _TARGET_REFERENCE,
+    "direction_object_centric": _ANCHOR_TARGET,
+    "direction_allocentric": _TARGET_REFERENCE,
+    "distance": (("one",), ("other",)),
+    "object_move_agent": _MOVER_REFERENCE,
+    "object_move_object_centric": _MOVER_REFERENCE,
+    "object_rotate_object_centric": (("mover", "query", "facing"), ("reference",)),
+    "object_move_allocentric": _MOVER_REFERENCE,
+    "object_move_distance": _MOVER_REFERENCE,
+    "object_move_occlusion": _MOVER_REFERENCE,
+    "coordinate_rotation_agent": _TARGET_REFERENCE,
+    "coordinate_rotation_object_centric": _ANCHOR_TARGET,
+    "coordinate_rotation_allocentric": _TARGET_REFERENCE,
+}
+"""Of the types that are asked on several pictures too: groups A and B of the table in SEMANTICS section 6."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from questions.changes import Mistakes, changed_facts, layout_facts, margins_of, tagged_directions, with_after
-from questions.common import BuiltType, named, relation_refusals, single, words_of
+from questions.common import BuiltType, named, relation_refusals, words_of, words_of_pictures
 from questions.directions import (
     CameraDirection,
     Faced,
@@ -28,6 +28,7 @@ from questions.directions import (
 )
 from questions.fair import in_turn
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Draft, Refusal
 from spacecast.frames import SECTORS, Heading, facing_heading, world_heading
 from spacecast.relations import Answer, direction
@@ -82,12 +83,12 @@ class Turned(Generic[F]):
     @property
     def case(self) -> str:
         """Unique in a scene."""
-        return "-".join(map(str, (*self.found.ids, self.found.view, self.angle_deg)))
+        return "-".join(map(str, (*self.found.ids, self.found.showing.case, self.angle_deg)))
 
     def example(self, context: SceneContext) -> str:
         """For refusals."""
         ends = f"{named(context, self.found.target)} from {named(context, self.found.reference)}"
-        return f"{ends} after {self.angle_deg} degrees in {self.found.view}"
+        return f"{ends} after {self.angle_deg} degrees in {self.found.showing.case}"
 
 
 class RotatedLayout(BuiltType, Generic[F]):
@@ -100,21 +101,23 @@ class RotatedLayout(BuiltType, Generic[F]):
         if not context.scene.rooms:
             yield Refusal("scene", "no_room", context.scene.scene_id)
             return
-        certain: list[Turned[F]] = []
+        certain: dict[Images, list[Turned[F]]] = {images: [] for images in self.images}
         for item in found:
             if isinstance(item, Refusal):
                 yield item
                 continue
             for angle_deg in SETTINGS.angles_deg:
-                certain.append(Turned(item, angle_deg, turned_by(item.answer.value, angle_deg, names)))
-        yield from in_turn(
-            certain,
-            cell=lambda turn: (turn.angle_deg, *self._stated_of(turn.found).values(), turn.value),
-            alike=lambda turn: turn.likeness,
-            rank=lambda turn: (float(turn.found.answer.margins["ambiguity"]), *turn.found.ids, turn.found.view),
-            case=lambda turn: turn.case,
-            make=lambda turn: self._made(context, turn),
-        )
+                turn = Turned(item, angle_deg, turned_by(item.answer.value, angle_deg, names))
+                certain[item.showing.images].append(turn)
+        for turns in certain.values():
+            yield from in_turn(
+                turns,
+                cell=lambda turn: (turn.angle_deg, *self._stated_of(turn.found).values(), turn.value),
+                alike=lambda turn: turn.likeness,
+                rank=lambda turn: (float(turn.found.answer.margins["ambiguity"]), turn.found.ids, turn.case),
+                case=lambda turn: turn.case,
+                make=lambda turn: self._made(context, turn),
+            )
 
     def _stated_of(self, found: F) -> dict[str, str]:
         """What the text states beside the angle."""
@@ -150,21 +153,20 @@ class RotatedLayout(BuiltType, Generic[F]):
             elsewhere: answers after the turn in other frames.
             binding_view: the view whose camera gives a heading.
         """
-        found, angle_deg = turn.found, turn.angle_deg
-        stated = {"angle_deg": str(angle_deg), **self._stated_of(found)}
+        found, angle_deg, showing = turn.found, turn.angle_deg, turn.found.showing
+        stated = {"angle_deg": str(angle_deg), **self._stated_of(found), "images": showing.images}
         mistakes = Mistakes(
             found.answer.value,
             carried=False,
             wrong_frame=tuple(elsewhere),
             wrong_sense=(turned_by(found.answer.value, -angle_deg, frame.names),),
         )
-        views = single(found.view)
         return Draft(
             case=turn.case,
-            views=views,
+            views=showing.views,
             facts=changed_facts(
                 context,
-                views,
+                showing.views,
                 body=None,
                 named_as=[(object_id, role) for role, object_id in roles.items()],
                 intervention=layout_facts(angle_deg, context.scene.room_center_in_world),
@@ -172,7 +174,7 @@ class RotatedLayout(BuiltType, Generic[F]):
                     direction_relation(found.target, found.reference, found.answer),
                     direction_relation(found.target, found.reference, after),
                 ),
-                margins=margins_of(found.answer.margins, after.margins),
+                margins={**margins_of(found.answer.margins, after.margins), **showing.margins},
                 binding_view=binding_view,
                 camera_compass=stated.get("camera_compass"),
                 frame=frame_facts(frame, anchor, facing),
@@ -180,6 +182,7 @@ class RotatedLayout(BuiltType, Generic[F]):
             choices=tagged_directions(after.value, frame.names, mistakes),
             words={
                 **words_of(context, roles),
+                **words_of_pictures(showing),
                 "angle": f"clockwise_{angle_deg}",
                 **({"heading": stated["camera_compass"]} if "camera_compass" in stated else {}),
             },
@@ -197,7 +200,7 @@ class RotatedPairDirection(RotatedLayout[Found]):
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Every certain relation of level 1, with every turn of the layout."""
-        yield from self._asked(context, self.level_one.found(context), self.level_one.names)
+        yield from self._asked(context, self.level_one.found(context, self.images), self.level_one.names)
 
     def _stated_of(self, found: Found) -> dict[str, str]:
         return self.level_one.stated(found.heading)
@@ -205,7 +208,7 @@ class RotatedPairDirection(RotatedLayout[Found]):
     def _made(self, context: SceneContext, turn: Turned[Found]) -> Draft | list[Refusal]:
         found = turn.found
         scene, kind = turned(context.scene, turn.angle_deg), self.level_one.frame
-        view = context.view(found.view)
+        view = context.view(found.showing.first)
         after = direction(scene, found.target, reference=found.reference, frame=kind, view=view)
         if not after.certain:
             return relation_refusals(after, turn.example(context))
@@ -216,7 +219,7 @@ class RotatedPairDirection(RotatedLayout[Found]):
             frame=found.heading if kind == "camera" else world_heading(),
             roles={"target": found.target, "reference": found.reference},
             elsewhere=self.level_one.elsewhere(context, scene, found),
-            binding_view=found.view,
+            binding_view=found.showing.first,
         )
 
 
@@ -242,7 +245,7 @@ class RotatedObjectDirection(RotatedLayout[Faced], FacedDirection):
 
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Every certain relation of level 1, with every turn of the layout."""
-        yield from self._asked(context, self.found(context), SECTORS)
+        yield from self._asked(context, self.found(context, self.images), SECTORS)
 
     def _made(self, context: SceneContext, turn: Turned[Faced]) -> Draft | list[Refusal]:
         found = turn.found
@@ -251,7 +254,7 @@ class RotatedObjectDirection(RotatedLayout[Faced], FacedDirection):
         after = direction_in(scene, found.target, reference=found.anchor, headings=frozen)
         if not after.certain:
             return relation_refusals(after, turn.example(context))
-        others = [h for h in (context.heading(found.view), world_heading()) if h is not None]
+        others = [h for h in (context.heading(found.showing.first), world_heading()) if h is not None]
         return self._draft(
             context,
             turn,

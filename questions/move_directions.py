@@ -18,7 +18,7 @@ import numpy as np
 from questions.changes import Mistakes, tagged_directions, turn_between
 from questions.directions import SETTINGS as OPTIONS
 from questions.directions import can_direct, direction_relation, facing_or_none, frame_facts
-from questions.moves import Found, MoveType, Start, Step, may_attach
+from questions.moves import Found, MoveType, Pair, Start, Step, may_attach
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.types import Choice
 from spacecast.frames import COMPASS, SECTORS, Array, Heading, sector_of, world_heading
@@ -51,15 +51,13 @@ class MoveDirection(MoveType):
     def _headings(self, scene: Scene, start: Start, query: int, reference: int) -> Headings:
         """The headings in which the answer is told, for each of the three centres; frozen before the move."""
 
-    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
-        target, anchor = self._ends(query, reference)
-        headings = self._headings(context.scene, start, query, reference)
+    def _before(self, context: SceneContext, start: Start, pair: Pair) -> Answer:
+        target, anchor = self._ends(pair.query, pair.reference)
+        headings = self._headings(context.scene, start, pair.query, pair.reference)
         return direction_in(context.scene, target, reference=anchor, headings=headings)
 
-    def _possible(
-        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
-    ) -> list[Found]:
-        scene, start = context.scene, steps[0].start
+    def _possible(self, context: SceneContext, steps: Sequence[Step], pair: Pair, before: Answer) -> list[Found]:
+        scene, start, (query, reference, _) = context.scene, steps[0].start, pair
         target, anchor = self._ends(query, reference)
         headings = self._headings(scene, start, query, reference).by_center
         shifts = np.array([step.shift for step in steps]) * (1.0 if target == query else -1.0)
@@ -76,8 +74,7 @@ class MoveDirection(MoveType):
         return [
             Found(
                 steps[n],
-                query,
-                reference,
+                pair,
                 before,
                 expected=names[int(index[n])],
                 doubt=float(ambiguity[n]),
@@ -187,18 +184,16 @@ class MoveWorldDirection(MoveDirection):
     def _frame(self, context: SceneContext, found: Found) -> Mapping[str, Any]:
         return frame_facts(world_heading())
 
-    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
+    def _before(self, context: SceneContext, start: Start, pair: Pair) -> Answer:
         view = context.view(start.view)
-        return direction(context.scene, query, reference=reference, frame="world", view=view)
+        return direction(context.scene, pair.query, reference=pair.reference, frame="world", view=view)
 
-    def _possible(
-        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
-    ) -> list[Found]:
+    def _possible(self, context: SceneContext, steps: Sequence[Step], pair: Pair, before: Answer) -> list[Found]:
         rounding_deg = stated_compass(steps[0].start.world_from_camera).rounding_deg
-        vector = _between(context.scene, query, reference)
+        vector = _between(context.scene, pair.query, pair.reference)
         return [
             found
-            for found in super()._possible(context, steps, query, reference, before)
+            for found in super()._possible(context, steps, pair, before)
             if compass_rounding(vector, rounding_deg, found.step.shift) is None
         ]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from questions.changes import Mistakes, mirrored_of, tagged
-from questions.distances import BINS, distance_relation
-from questions.moves import Found, MoveType, Start, Step
+from questions.distances import BINS, distance_relation, known_distance
+from questions.moves import Found, MoveType, Pair, Start, Step
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.types import Choice
 from spacecast.frames import Array, Heading, Transform, world_heading
@@ -35,27 +34,18 @@ class MoveDistanceSettings:
 SETTINGS = MoveDistanceSettings()
 
 
-_BEFORE: WeakKeyDictionary[Scene, dict[tuple[int, int], Answer]] = WeakKeyDictionary()
-
-
 class MoveDistance(MoveType):
     """The distance between query and reference after a move in the camera's heading."""
 
     code = "object_move_distance"
     frame = "camera"
 
-    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
-        """The same in every view: kept."""
-        known = _BEFORE.setdefault(context.scene, {})
-        if (query, reference) not in known:
-            known[query, reference] = distance(context.scene, query, reference)
-        return known[query, reference]
+    def _before(self, context: SceneContext, start: Start, pair: Pair) -> Answer:
+        return known_distance(context.scene, pair.query, pair.reference)
 
-    def _possible(
-        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
-    ) -> list[Found]:
+    def _possible(self, context: SceneContext, steps: Sequence[Step], pair: Pair, before: Answer) -> list[Found]:
         """Moves after which bounds leave room for a certain distance in a bin next to the old one."""
-        one, other = context.scene.objects[query], context.scene.objects[reference]
+        one, other = context.scene.objects[pair.query], context.scene.objects[pair.reference]
         shifts = np.array([[*step.shift, 0.0] for step in steps])
         bounds = bounds_of(one, other, shifts, float(before.numbers["distance_m"]))
         found = []
@@ -65,7 +55,7 @@ class MoveDistance(MoveType):
                 expected = distance_bin(likely_m) if distance_bin(likely_m) in wanted else wanted[0]
                 # Safe is what is far from every border, up to where that no longer matters.
                 doubt = -min(abs(likely_m - border_m) for border_m in RULE.borders_m)
-                found.append(Found(step, query, reference, before, expected, doubt))
+                found.append(Found(step, pair, before, expected, doubt))
         return found
 
     def _after(self, context: SceneContext, found: Found, state: Scene) -> Answer:

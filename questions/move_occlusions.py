@@ -1,5 +1,9 @@
 """Move Occlusion: which of query and reference hides the other once the mover has gone. SEMANTICS sections 3 to 6.
 
+It is seen from the last view that is shown. In one picture that is the picture. In a chain it is main view B, which
+shows the reference, and into which the query comes; before, nothing of the query shows there, and neither occludes the
+other. The move is told in the heading of the first view's camera all the same.
+
 A moved scan shows faces that no camera saw, and has holes where none did. So the state has to be the same with the
 meshes of all that moved and with their convex hulls (SEMANTICS 4.6). Both are cast by the same machinery: hulls are
 shapes of a second state, prepared once an object.
@@ -20,7 +24,7 @@ from scipy.spatial import ConvexHull
 from shapely.geometry.base import BaseGeometry
 
 from questions.changes import Mistakes, tagged
-from questions.moves import Found, MoveType, Start, Step
+from questions.moves import Found, MoveType, Pair, Start, Step
 from spacecast.dataset.context import SETTINGS as CONTEXT
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.types import Choice
@@ -30,7 +34,7 @@ from spacecast.relations.occlusion import SETTINGS as RULE
 from spacecast.relations.occlusion import pairwise_in
 from spacecast.scan import View
 from spacecast.scene import Scene, SceneObject, Shape
-from spacecast.sight import Camera, Sight, sight_of
+from spacecast.sight import Camera, Look, Sight, sight_of
 from spacecast.sight.cameras import camera_of
 
 STATES = ("query_occluded", "reference_occluded", "neither")
@@ -77,15 +81,14 @@ class MoveOcclusion(MoveType):
     def _may_be(self, item: SceneObject) -> bool:
         return "see_through" not in item.traits
 
-    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
-        return _pair(context.scene, context.view(start.view), query, reference)
+    def _before(self, context: SceneContext, start: Start, pair: Pair) -> Answer:
+        view = context.view(pair.showing.last)
+        return _before_in(_look(context.scene, view, pair.query, pair.reference), pair.query, pair.reference)
 
-    def _possible(
-        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
-    ) -> list[Found]:
-        """Moves that leave the query in the picture, with the likely answer: by the outlines of the two hulls."""
-        objects, start = context.scene.objects, steps[0].start
-        camera = camera_of(context.view(start.view)).scaled_to_width(CONTEXT.look_width_px)
+    def _possible(self, context: SceneContext, steps: Sequence[Step], pair: Pair, before: Answer) -> list[Found]:
+        """Moves that bring or leave the query in the picture, with the likely answer: by the outlines of the hulls."""
+        objects, (query, reference, showing) = context.scene.objects, pair
+        camera = camera_of(context.view(showing.last)).scaled_to_width(CONTEXT.look_width_px)
         width, height = camera.intrinsics.width, camera.intrinsics.height
         least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
         picture = shapely.box(-0.5, -0.5, width - 0.5, height - 0.5)
@@ -99,21 +102,14 @@ class MoveOcclusion(MoveType):
             inside = shapely.intersection(whole, picture)
             if inside.area < max(least_px, (1.0 - RULE.max_truncation) * whole.area):
                 continue
-            expected, hidden = self._in_front(objects[query], objects[reference], start, shift)
+            expected, hidden = _in_front(objects[query], objects[reference], camera, shift)
             share = shapely.intersection(inside, other).area / (inside if hidden == query else other).area
             if share == 0.0:
                 expected = "neither"
             elif share < SETTINGS.likely_covered:
                 continue
-            found.append(Found(step, query, reference, before, expected, doubt=-share))
+            found.append(Found(step, pair, before, expected, doubt=-share))
         return found
-
-    def _in_front(self, query: SceneObject, reference: SceneObject, start: Start, shift: Array) -> tuple[str, int]:
-        """The answer if the two overlap in the picture, and who is hidden: the centre that is farther."""
-        camera = start.world_from_camera.translation
-        query_m = float(np.linalg.norm(query.center_in_world + shift - camera))
-        reference_m = float(np.linalg.norm(reference.center_in_world - camera))
-        return ("query_occluded", query.id) if query_m > reference_m else ("reference_occluded", reference.id)
 
     def _cell(self, found: Found) -> tuple[Any, ...]:
         return (found.expected, MOTIONS[found.step.direction])
@@ -126,7 +122,7 @@ class MoveOcclusion(MoveType):
 
     def _after(self, context: SceneContext, found: Found, state: Scene) -> Answer:
         ids, body = (found.query, found.reference), found.step.start.body
-        view = context.view(found.step.start.view)
+        view = context.view(found.pair.showing.last)
         after = _pair(state, view, *ids)
         if not after.certain:
             return after
@@ -194,11 +190,37 @@ def hull_of(shape: Shape) -> Shape:
     return _HULLS[shape]
 
 
-def _pair(state: Scene, view: View | Camera, query: int, reference: int) -> Answer:
-    """The answer in a state that is looked at once; only the scan itself is worth keeping."""
+def _in_front(query: SceneObject, reference: SceneObject, camera: Camera, shift: Array) -> tuple[str, int]:
+    """The answer if the two overlap in the picture after a shift, and who is hidden: the centre that is farther."""
+    eye = camera.world_from_camera.translation
+    query_m = float(np.linalg.norm(query.center_in_world + shift - eye))
+    reference_m = float(np.linalg.norm(reference.center_in_world - eye))
+    return ("query_occluded", query.id) if query_m > reference_m else ("reference_occluded", reference.id)
+
+
+def _look(state: Scene, view: View | Camera, query: int, reference: int) -> Look:
+    """At two objects, in a state that is looked at once; only the scan itself is worth keeping."""
     sight = sight_of(state) if state.as_scanned is state else Sight(state)
-    look = sight.look(view, about=(query, reference), attachment_of=state.as_scanned, threads=1)
-    return settled(pairwise_in(look, query, reference))
+    return sight.look(view, about=(query, reference), attachment_of=state.as_scanned, threads=1)
+
+
+def _pair(state: Scene, view: View | Camera, query: int, reference: int) -> Answer:
+    return settled(pairwise_in(_look(state, view, query, reference), query, reference))
+
+
+def _before_in(look: Look, query: int, reference: int) -> Answer:
+    """The state before the move: ``neither`` where nothing of the query shows and neither covers any of the other.
+
+    A query that the reference hides wholly is refused (``hidden_before``): nobody could tell that it is there.
+    """
+    answer = settled(pairwise_in(look, query, reference))
+    if look.visibility(query).visible_px > 0:
+        return answer
+    covered = max(float(answer.numbers[f"{role}_covered_by_other"]) for role in ("query", "reference"))
+    clear_by = RULE.pair_max_opened - covered
+    if clear_by <= RULE.least_margin:
+        return Answer(None, answer.numbers, {}, ("hidden_before",))
+    return Answer("neither", answer.numbers, {"clear_by": clear_by}, ())
 
 
 def outline(item: SceneObject, camera: Camera, shift: Array | None = None) -> BaseGeometry | None:

@@ -21,10 +21,19 @@ from questions.changes import (
     preference_of,
     with_after,
 )
-from questions.common import BuiltType, named, relation_refusals, seen_refusals, single, words_of
+from questions.common import (
+    BuiltType,
+    named,
+    no_chain,
+    relation_refusals,
+    seen_refusals,
+    words_of,
+    words_of_pictures,
+)
 from questions.fair import SETTINGS as FAIR
 from questions.fair import in_turn
 from spacecast.dataset.context import SceneContext, ViewRecord
+from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal
 from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, Heading, Transform, facing_heading, world_heading
@@ -50,7 +59,7 @@ SETTINGS = MoveSettings()
 
 
 class Start(NamedTuple):
-    """A body in a view, before it moves."""
+    """A body in the first view of what is shown, before it moves."""
 
     view: str
     world_from_camera: Transform
@@ -80,12 +89,19 @@ class Step(NamedTuple):
         return Move(start.body.root, self.direction, self.distance_m, frame, start.world_from_camera, start.facing)
 
 
+class Pair(NamedTuple):
+    """What is asked about, and how it is shown: mover and query in the first view, the reference in the last."""
+
+    query: int
+    reference: int
+    showing: Showing
+
+
 class Found(NamedTuple):
     """What could be asked."""
 
     step: Step
-    query: int
-    reference: int
+    pair: Pair
     before: Answer
     expected: str
     """The answer, as far as it is known before the state after the move is looked at."""
@@ -93,6 +109,16 @@ class Found(NamedTuple):
     """Smaller is clearer."""
     tempts: bool = True
     """The answer before the move is among the options."""
+
+    @property
+    def query(self) -> int:
+        """What moves and is asked about."""
+        return self.pair.query
+
+    @property
+    def reference(self) -> int:
+        """What stays and is asked about."""
+        return self.pair.reference
 
     @property
     def unchanged(self) -> bool:
@@ -110,7 +136,7 @@ class Found(NamedTuple):
         """Unique in its scene and type."""
         step = self.step
         ids = f"{step.start.body.root}-{self.query}-{self.reference}"
-        return f"{ids}-{step.start.view}-{step.direction}-{step.distance_m:g}"
+        return f"{ids}-{self.pair.showing.case}-{step.direction}-{step.distance_m:g}"
 
 
 class Ways:
@@ -160,37 +186,36 @@ class MoveType(BuiltType):
                 movable.append(body)
             else:
                 yield body
-        best: dict[tuple[Any, ...], Found] = {}
-        for record in context.records:
-            for body in movable:
-                if body.root in record.seen_ids:
-                    for found in self._in_view(context, record, body):
-                        if isinstance(found, Refusal):
-                            yield found
-                            continue
-                        key = self._key(found)
-                        if key not in best or self._rank(context, found) < self._rank(context, best[key]):
-                            best[key] = found
-        yield from in_turn(
-            best.values(),
-            cell=self._cell,
-            alike=self._alike,
-            rank=lambda found: found.rank,
-            case=lambda found: found.case,
-            make=lambda found: self._made(context, found),
-            max_drafts=self.max_drafts,
-        )
+        for images in self.images:
+            best: dict[tuple[Any, ...], Found] = {}
+            for record in context.records:
+                for body in movable:
+                    if body.root in record.seen_ids:
+                        for found in self._in_view(context, record, body, images):
+                            if isinstance(found, Refusal):
+                                yield found
+                                continue
+                            key = self._key(found)
+                            if key not in best or self._rank(found) < self._rank(best[key]):
+                                best[key] = found
+            yield from in_turn(
+                best.values(),
+                cell=self._cell,
+                alike=self._alike,
+                rank=lambda found: found.rank,
+                case=lambda found: found.case,
+                make=lambda found: self._made(context, found),
+                max_drafts=self.max_drafts,
+            )
 
     def _key(self, found: Found) -> tuple[Any, ...]:
-        """Of questions that differ in nothing but the picture one is enough."""
+        """Of questions that differ in nothing but the pictures one is enough."""
         step = found.step
         ids = (step.start.body.root, found.query, found.reference)
         return (*ids, step.direction, step.distance_m, found.expected, *self._stated(step).values())
 
-    def _rank(self, context: SceneContext, found: Found) -> tuple[float, str]:
-        ids = {found.step.start.body.root, found.query, found.reference}
-        view = found.step.start.view
-        return -context.clearness(view, ids), view
+    def _rank(self, found: Found) -> tuple[float, str]:
+        return -found.pair.showing.clearness, found.step.start.view
 
     def _cell(self, found: Found) -> tuple[Any, ...]:
         return (found.expected, found.step.direction, found.step.distance_m)
@@ -198,9 +223,11 @@ class MoveType(BuiltType):
     def _alike(self, found: Found) -> tuple[Any, ...]:
         return (found.step.start.body.root, found.query, found.reference)
 
-    def _in_view(self, context: SceneContext, record: ViewRecord, body: Body) -> Iterator[Found | Refusal]:
-        """Everything about a body in a view that has a certain answer and room to move."""
-        pairs = self._pairs(context, record, body)
+    def _in_view(
+        self, context: SceneContext, record: ViewRecord, body: Body, images: Images
+    ) -> Iterator[Found | Refusal]:
+        """Everything about a body in a first view that has a certain answer and room to move."""
+        pairs = self._pairs(context, record, body, images)
         if not pairs:
             return
         start = self._start(context, record.name, body)
@@ -224,25 +251,31 @@ class MoveType(BuiltType):
             return
         for query, reference in pairs:
             example = f"{named(context, query)} from {named(context, reference)} in {record.name}"
-            before = self._before(context, start, query, reference)
+            showing = context.showings.showing({body.root, query}, {reference}, images, (record.name,))
+            if showing is None:
+                yield no_chain(example)
+                continue
+            pair = Pair(query, reference, showing)
+            before = self._before(context, start, pair)
             if not before.certain:
                 yield from relation_refusals(before, example)
                 continue
-            possible = self._possible(context, steps, query, reference, before)
+            possible = self._possible(context, steps, pair, before)
             if not possible:
                 yield Refusal("relation", "no_certain_move", example)
             yield from possible
 
-    def _pairs(self, context: SceneContext, record: ViewRecord, body: Body) -> list[tuple[int, int]]:
-        """(query, reference) that can be named together with the mover and are to be seen."""
-        objects = context.scene.objects
-        seen = [i for i in record.seen_ids if self._may_be(objects[i])]
+    def _pairs(self, context: SceneContext, record: ViewRecord, body: Body, images: Images) -> list[tuple[int, int]]:
+        """(query, reference) that can be named together with the mover, the view being the first."""
+        objects, starts = context.scene.objects, context.showings.starts
+        queries = [i for i in record.seen_ids if i in body.moved and self._may_be(objects[i])]
         return [
             (query, reference)
-            for query in seen
-            for reference in seen
-            if query in body.moved
+            for query in queries
+            for reference in context.showings.seen_ids
+            if self._may_be(objects[reference])
             and reference not in body.moved
+            and record.name in starts({body.root, query}, {reference}, images)
             and context.names.differ({body.root, query, reference})
         ]
 
@@ -266,13 +299,11 @@ class MoveType(BuiltType):
             return Refusal("relation", "unstable_facing", f"{named(context, body.root)} in {view}")
 
     @abstractmethod
-    def _before(self, context: SceneContext, start: Start, query: int, reference: int) -> Answer:
+    def _before(self, context: SceneContext, start: Start, pair: Pair) -> Answer:
         """The relation before the move."""
 
     @abstractmethod
-    def _possible(
-        self, context: SceneContext, steps: Sequence[Step], query: int, reference: int, before: Answer
-    ) -> list[Found]:
+    def _possible(self, context: SceneContext, steps: Sequence[Step], pair: Pair, before: Answer) -> list[Found]:
         """The moves that may lead to a certain answer, found by bounds."""
 
     @abstractmethod
@@ -307,16 +338,21 @@ class MoveType(BuiltType):
         if not after.certain:
             return relation_refusals(after, found.case)
         relation = with_after(self._relation(found, found.before), self._relation(found, after))
-        views = single(start.view)
-        stated = {"direction": step.direction, "distance": f"{step.distance_m:g}", **self._stated(step)}
+        showing = found.pair.showing
+        stated = {
+            "direction": step.direction,
+            "distance": f"{step.distance_m:g}",
+            **self._stated(step),
+            "images": showing.images,
+        }
         has_facing = start.facing is not None
         clear = Ways.of(context.scene).path_is_clear(step.shift, body)
         return Draft(
             case=found.case,
-            views=views,
+            views=showing.views,
             facts=changed_facts(
                 context,
-                views,
+                showing.views,
                 body=body,
                 named_as=[(body.root, "mover"), (found.query, "query"), (found.reference, "reference")],
                 intervention=move_facts(
@@ -329,7 +365,11 @@ class MoveType(BuiltType):
                     facing=start.facing,
                 ),
                 relation=relation,
-                margins={**margins_of(found.before.margins, after.margins), "path_clear": float(clear)},
+                margins={
+                    **margins_of(found.before.margins, after.margins),
+                    "path_clear": float(clear),
+                    **showing.margins,
+                },
                 binding_view=start.view,
                 camera_compass=stated.get("camera_compass"),
                 frame=self._frame(context, found),
@@ -337,6 +377,7 @@ class MoveType(BuiltType):
             choices=self._choices(context, found, after),
             words={
                 **words_of(context, {"mover": body.root, "query": found.query, "reference": found.reference}),
+                **words_of_pictures(showing),
                 "direction": step.direction if self.frame == "world" else f"{self.frame} {step.direction}",
                 "distance": f"{step.distance_m:.1f} m",
                 "query_is": "carried" if body.is_carried(found.query) else "mover",

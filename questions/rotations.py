@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +26,20 @@ from questions.changes import (
     tagged_directions,
     with_after,
 )
-from questions.common import BuiltType, clearest, named, relation_refusals, seen_refusals, single, words_of
-from questions.directions import can_direct, direction_relation, frame_facts, sector_in
+from questions.common import (
+    BuiltType,
+    named,
+    no_chain,
+    relation_refusals,
+    seen_refusals,
+    words_of,
+    words_of_pictures,
+)
+from questions.directions import directed_ids, direction_relation, frame_facts, sector_in
 from questions.fair import in_turn
 from questions.moves import may_attach
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Draft, Refusal
 from spacecast.frames import SECTORS, Array, world_heading
 from spacecast.frames import SETTINGS as FRAMES
@@ -110,9 +120,9 @@ class Found(NamedTuple):
     ambiguity: float
 
     @property
-    def ids(self) -> tuple[int, ...]:
-        """All that the text names, the mover first."""
-        return tuple(dict.fromkeys((self.body.root, self.around, self.query, self.reference)))
+    def shown_first(self) -> frozenset[int]:
+        """What is to be seen in the first view; the reference is in the last."""
+        return frozenset((self.body.root, self.around, self.query))
 
     @property
     def case(self) -> str:
@@ -176,27 +186,37 @@ class RotatedObject(BuiltType):
         """Drafts of all feasible orbits with certain answers that change, in turn over answers, angles and senses."""
         yield from seen_refusals(context)
         search = _Search(context)
-        found: list[Found] = []
+        movable = []
         for body in bodies(context):
             if isinstance(body, Refusal):
                 yield body
-                continue
-            for item in search.found(body):
-                if isinstance(item, Refusal):
-                    yield item
-                else:
-                    found.append(item)
-        yield from in_turn(
-            found,
-            cell=lambda item: (item.turn.angle_deg, item.turn.sense, item.value),
-            alike=lambda item: (item.query, item.reference),
-            rank=lambda item: (preference_of(item.body, item.query), item.ambiguity, item.case),
-            case=lambda item: item.case,
-            make=lambda item: self._made(context, search, item),
-        )
+            else:
+                movable.append(body)
+        for images in self.images:
+            found: list[Found] = []
+            for body in movable:
+                for item in search.found(body, images):
+                    if isinstance(item, Refusal):
+                        yield item
+                    else:
+                        found.append(item)
+            yield from in_turn(
+                found,
+                cell=lambda item: (item.turn.angle_deg, item.turn.sense, item.value),
+                alike=lambda item: (item.query, item.reference),
+                rank=lambda item: (preference_of(item.body, item.query), item.ambiguity, item.case),
+                case=lambda item: item.case,
+                make=partial(self._made, context, search, images),
+            )
 
-    def _made(self, context: SceneContext, search: _Search, found: Found) -> Draft | list[Refusal]:
+    def _made(self, context: SceneContext, search: _Search, images: Images, found: Found) -> Draft | list[Refusal]:
         """The draft, or what stands against it in the state after the orbit."""
+        showing = context.showings.showing(found.shown_first, {found.reference}, images)
+        return [no_chain(found.case)] if showing is None else self._worked_out(context, search, showing, found)
+
+    def _worked_out(
+        self, context: SceneContext, search: _Search, showing: Showing, found: Found
+    ) -> Draft | list[Refusal]:
         scene, body, turn = context.scene, found.body, found.turn
         query, reference, around = found.query, found.reference, found.around
         start = headings_of(scene, query, frame="object", facing=around)
@@ -211,9 +231,7 @@ class RotatedObject(BuiltType):
         heading, kept = faces.by_center[0], start.by_center[0]
         if heading is None or kept is None or after.value == before.value:
             return [Refusal("relation", "unchanged", found.case)]
-        view = clearest(context, search.views_of(found.ids), found.ids)
-        views = single(view)
-        others = [h for h in (kept, context.heading(view), world_heading()) if h is not None]
+        others = [h for h in (kept, context.heading(showing.first), world_heading()) if h is not None]
         mistakes = Mistakes(
             before.value,
             carried=body.is_carried(query),
@@ -222,11 +240,12 @@ class RotatedObject(BuiltType):
         )
         named_as = [(body.root, "mover"), (query, "query"), (around, "facing"), (reference, "reference")]
         return Draft(
-            case=found.case,
-            views=views,
+            # One picture of an orbit goes without saying which: the clearest.
+            case=found.case if showing.images == "1" else f"{found.case}-{showing.case}",
+            views=showing.views,
             facts=changed_facts(
                 context,
-                views,
+                showing.views,
                 body=body,
                 named_as=named_as,
                 intervention=orbit_facts(body, around, turn.angle_deg, turn.sense),
@@ -236,15 +255,17 @@ class RotatedObject(BuiltType):
                 margins={
                     **margins_of(before.margins, after.margins),
                     "path_clear": float(search.path_is_clear(body, found.orbit)),
+                    **showing.margins,
                 },
                 frame=frame_facts(heading, query, around),
             ),
             choices=tagged_directions(after.value, SECTORS, mistakes),
             words={
                 **words_of(context, {"mover": body.root, "query": query, "around": around, "reference": reference}),
+                **words_of_pictures(showing),
                 "orbit": turn.word,
             },
-            stated=turn.stated,
+            stated={**turn.stated, "images": showing.images},
             balance=after.value,
             likeness="-".join(map(str, sorted((query, around, reference)))),
             preference=preference_of(body, query),
@@ -257,21 +278,11 @@ class _Search:
 
     def __init__(self, context: SceneContext) -> None:
         self._context = context
-        self._views: dict[int, frozenset[int]] = {}
-        self._names = context.view_names
-        for number, record in enumerate(context.records):
-            for i in record.seen_ids:
-                if can_direct(context.scene.objects[i]):
-                    self._views[i] = self._views.get(i, frozenset()) | {number}
-        self._seen = sorted(self._views)
+        self._seen = directed_ids(context)
         self._centers = np.array([context.scene.objects[i].centers_in_world for i in self._seen]).reshape(-1, 3, 3)
         self._row = {i: row for row, i in enumerate(self._seen)}
         self._clearances: dict[int, Clearance] = {}
-
-    def views_of(self, ids: Sequence[int]) -> list[str]:
-        """Views in which all of these are to be seen, in capture order."""
-        common = frozenset.intersection(*(self._views[i] for i in ids))
-        return [self._names[number] for number in sorted(common)]
+        self._free: dict[tuple[int, int], dict[Turn, bool]] = {}
 
     def path_is_clear(self, body: Body, orbit: Orbit) -> bool:
         """True if the way around is free, too."""
@@ -282,17 +293,16 @@ class _Search:
             self._clearances[body.root] = Clearance(self._context.scene, body.root, body.moved)
         return self._clearances[body.root]
 
-    def found(self, body: Body) -> Iterator[Found | Refusal]:
-        """All orbits of a body that have room and lead from one certain answer to another."""
+    def found(self, body: Body, images: Images) -> Iterator[Found | Refusal]:
+        """All orbits of a body that have room and lead from one certain answer to another, and may be shown so."""
         if body.root not in self._row:
             return
         queries = [i for i in body.moved if i in self._row]
         for around in self._seen:
-            if around in body.moved or self._views[around].isdisjoint(self._views[body.root]):
-                continue
-            yield from self._around(body, around, queries)
+            if around not in body.moved and self._context.views_seeing((body.root, around)):
+                yield from self._around(body, around, queries, images)
 
-    def _around(self, body: Body, around: int, queries: Sequence[int]) -> Iterator[Found | Refusal]:
+    def _around(self, body: Body, around: int, queries: Sequence[int], images: Images) -> Iterator[Found | Refusal]:
         scene = self._context.scene
         example = f"{named(self._context, body.root)} around {named(self._context, around)}"
         center, start = scene.objects[around].center_in_world, scene.objects[body.root].center_in_world
@@ -300,22 +310,23 @@ class _Search:
             yield Refusal("change", "no_way_around", example)
             return
         shifts = orbit_shifts(start, center, [turn.clockwise_deg for turn in TURNS])
-        possible = [item for query in queries for item in self._certain(body, around, query, shifts)]
+        possible = [item for query in queries for item in self._certain(body, around, query, shifts, images)]
         if not possible:
             yield Refusal("relation", "no_certain_orbit", example)
             return
-        is_free = dict(zip(TURNS, self._clearance(body).free(shifts).tolist(), strict=True))
+        key = (body.root, around)
+        if key not in self._free:
+            self._free[key] = dict(zip(TURNS, self._clearance(body).free(shifts).tolist(), strict=True))
+        is_free = self._free[key]
         for turn in sorted({item.turn for item in possible}):
             if not is_free[turn]:
                 yield Refusal("change", "infeasible", f"{example} by {turn.angle_deg} degrees {turn.sense}")
         yield from (item for item in possible if is_free[item.turn])
 
-    def _certain(self, body: Body, around: int, query: int, shifts: Array) -> Iterator[Found]:
+    def _certain(self, body: Body, around: int, query: int, shifts: Array, images: Images) -> Iterator[Found]:
         """What centres alone make certain before and after, and different."""
-        together = self._views[body.root] & self._views[around] & self._views[query]
-        references = [
-            i for i in self._seen if i not in body.moved and i != around and not together.isdisjoint(self._views[i])
-        ]
+        first, starts = {body.root, around, query}, self._context.showings.starts
+        references = [i for i in self._seen if i not in body.moved and i != around and starts(first, {i}, images)]
         if not references:
             return
         rows = [self._row[i] for i in references]

@@ -13,7 +13,7 @@ from questions.move_occlusions import MoveOcclusion
 from questions.occlusions import Occlusion
 from questions.removals import RemoveOcclusion
 from questions.rotations import RotatedObject
-from questions.wording import word
+from questions.wording import VERSION, word
 from spacecast.dataset.types import DatasetQuota, MaxShare, MaxUnchanged, QuestionType, Quota, Suite
 
 TYPES: tuple[QuestionType, ...] = (
@@ -57,6 +57,7 @@ SPACECAST = Suite(
     types=TYPES,
     quotas=tuple(Quota(kind.code, kind.questions) for kind in PUBLISHED if kind.code in {t.code for t in TYPES}),
     word=word,
+    wording_version=VERSION,
     max_shares=MAX_SHARES,
     max_unchanged=MAX_UNCHANGED,
     per_dataset=(DatasetQuota("scannet", 718, 134), DatasetQuota("scannetpp", 3144, 48)),

@@ -9,23 +9,28 @@ the table ``values``. ``word`` says what is written of it:
 
 A template with further keys, as ``query_is = "carried"``, is for drafts that have these words alone. Option texts have
 slots too.
+
+Before a question on several pictures the table ``chain`` says that they are of one room, in walking order, in which of
+them the objects are to be found, and whose camera is meant. Its roles ``group_a`` and ``group_b`` are the objects that
+the first and the last picture show (:mod:`questions.kinds`).
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from questions.kinds import GROUPS
 from spacecast.dataset.types import Draft, Language, Refusal
 from spacecast.errors import SpacecastError
 
-VERSION = 1
+VERSION = 2
 """Of the wording tables; goes up when a text changes."""
 
 NO_NAME = {"zh": "no_chinese_name"}
@@ -47,7 +52,8 @@ class _NoNameError(Exception):
 
 @cache
 def table(language: Language) -> Mapping[str, Any]:
-    """The wording table of a language: ``values``, and per type code ``templates`` (id, text) and ``options``."""
+    """The wording table of a language: ``values``, ``chain``, and per type code ``templates`` (id, text) and
+    ``options``."""
     text = files(__package__).joinpath(f"{language}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -57,14 +63,38 @@ def word(
 ) -> tuple[str, str, tuple[str, ...]] | Refusal:
     """A draft in words: wording id, question, and option texts in the order of ``draft.choices``.
 
-    Draws the paraphrase from ``rng`` and nothing else. A refusal where an object has no name in the language.
+    Draws the paraphrases from ``rng`` and nothing else: of the question, then of what is said before it. A refusal
+    where an object has no name in the language.
     """
-    templates = [t for t in table(language)[type_code]["templates"] if suits(t, draft)]
-    template = templates[int(rng.integers(len(templates)))]
+    template = _drawn([t for t in table(language)[type_code]["templates"] if suits(t, draft)], rng)
+    wording_id, text = template["id"], template["text"]
+    if len(draft.views) > 1:
+        chain = _drawn(table(language)["chain"]["templates"], rng)
+        wording_id = f"{wording_id}+{chain['id']}"
+        text = preceded(text, chain, draft, language)
     try:
-        return template["id"], *worded(template["text"], type_code, draft, language)
+        return wording_id, *worded(text, type_code, draft, language)
     except _NoNameError as error:
         return Refusal("wording", NO_NAME[language], f"{_label(draft, error.object_id)} {error.object_id}")
+
+
+def preceded(text: str, chain: Mapping[str, str], draft: Draft, language: Language) -> str:
+    """A template with what is said before a question on several pictures; of cameras only where one is bound."""
+    said = [chain["text"], *([chain["camera"]] if draft.facts["binding_view"] is not None else []), text]
+    return ("" if language == "zh" else " ").join(said)
+
+
+def _drawn(templates: Sequence[Mapping[str, str]], rng: np.random.Generator) -> Mapping[str, str]:
+    return templates[int(rng.integers(len(templates)))]
+
+
+def groups_of(type_code: str, draft: Draft) -> dict[str, list[int]]:
+    """Ids of the objects that the first and the last of several pictures show, in the order of their roles."""
+    objects = draft.facts["objects"]
+    return {
+        name: list(dict.fromkeys(o["id"] for role in group for o in objects if role in o["roles"]))
+        for name, group in zip(("group_a", "group_b"), GROUPS.get(type_code, ((), ())), strict=True)
+    }
 
 
 def suits(template: Mapping[str, str], draft: Draft) -> bool:
@@ -112,9 +142,25 @@ def _object_text(form: str, object_id: int, draft: Draft, language: Language) ->
     return label
 
 
+def _group_text(form: str, object_ids: Sequence[int], draft: Draft, language: Language) -> str:
+    """Several objects in a row: the chair, the lamp and the desk."""
+    if form in _VERBS and len(object_ids) > 1 and language == "en":
+        return _VERBS[form][1]
+    first, *others = object_ids
+    form_of_others = form.lower() if form == "The" else form
+    names = [_object_text(form, first, draft, language)]
+    names += [_object_text(form_of_others, i, draft, language) for i in others]
+    comma, conjunction = ("、", "和") if language == "zh" else (", ", " and ")
+    return comma.join(names) if len(names) == 1 else conjunction.join((comma.join(names[:-1]), names[-1]))
+
+
 def _filled(text: str, type_code: str, draft: Draft, language: Language) -> str:
+    groups = groups_of(type_code, draft)
+
     def fill(slot: re.Match[str]) -> str:
         form, role = slot.groups()
+        if role in groups:
+            return _group_text(form, groups[role], draft, language)
         if role not in draft.words:
             raise SpacecastError(f"wording of {type_code} ({language}): no word {role!r} for slot {slot.group()}")
         value = draft.words[role]

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from spacecast.dataset.rows import SETTINGS as ROW_SETTINGS
 from spacecast.dataset.rows import plain
+from spacecast.dataset.showings import Showings
 from spacecast.dataset.types import Refusal, Role
 from spacecast.errors import FrameError
 from spacecast.frames import Heading, Intrinsics, camera_heading
@@ -22,9 +23,12 @@ from spacecast.relations import Answer, occlusion
 from spacecast.scan import Scan, View
 from spacecast.scene import Scene
 from spacecast.sight import Camera, Look, Sight, Visibility, sight_of
+from spacecast.views.chains import Chains
 from spacecast.views.choose import Pictures, choose_views
+from spacecast.views.links import Links
 from spacecast.views.names import SETTINGS as NAME_SETTINGS
 from spacecast.views.names import Names, scaled_px
+from spacecast.views.pool import pool_of_frames
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class SceneContext:
         self.sight: Sight = sight_of(self.scene)
         self.pictures: Pictures = pictures
         self.names = Names(self.scene)
-        chosen = choose_views(scan, self.scene, self.sight, names=self.names, pictures=pictures)
+        self._chosen = chosen = choose_views(scan, self.scene, self.sight, names=self.names, pictures=pictures)
         self.view_names = chosen.names
         self.view_refusals = tuple(Refusal("view", reason, name) for name, reason in chosen.refused)
         self.object_refusals = tuple(
@@ -105,6 +109,19 @@ class SceneContext:
     def askable_ids(self) -> tuple[int, ...]:
         """Objects that questions may be about, sorted."""
         return tuple(i for i, o in sorted(self.scene.objects.items()) if o.may_be_asked)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Ways from one view in use to another, over views that need not be; SEMANTICS section 7."""
+        pool = pool_of_frames(self.scan, self._chosen, pictures=self.pictures)
+        views = [self.view(name) for name in pool.names]
+        links = Links.of(views, self.sight, threads=1)
+        return Chains(links, {view.name: view.world_from_camera for view in views})
+
+    @cached_property
+    def showings(self) -> Showings:
+        """The pictures, one or several, in which groups of objects can be named."""
+        return Showings(tuple(self.records), self.names, self.chains)
 
     def view(self, name: str) -> View:
         """A view of the scan."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from questions.kinds import KIND_BY_CODE
 from questions.suites import TYPES
 from questions.wording import word
 from spacecast.dataset.chance import generator
@@ -96,8 +97,10 @@ def test_all_types_are_asked_where_pictures_are_rendered(real_scans: Path) -> No
         assert drafts, code
         for draft in drafts:
             named = [o["id"] for o in draft.facts["objects"] if set(o["roles"]) - {"carried", "carrier", "moved"}]
-            record = context.record(draft.views[0].name)
+            first, last = (context.record(draft.views[n].name) for n in (0, -1))
             # Whose occlusion is asked about need not be well seen.
             asked_about = {draft.words["target"]} if code in {"occlusion", "object_remove"} else set()
-            assert set(named) - asked_about <= set(record.seen_ids)
+            assert set(named) - asked_about <= {*first.seen_ids, *last.seen_ids}
             assert context.names.differ(named)
+        if KIND_BY_CODE[code].max_images > 1:
+            assert {draft.stated["images"] for draft in drafts} == {"1", "2", "3+"}, code

@@ -66,7 +66,7 @@ def test_the_camera_stays(where: str, camera: str, angle_deg: int, before: str, 
     assert draft.balance == after
     assert [c.value for c in draft.choices if c.is_right] == [after]
     assert draft.facts["relation"]["before"]["value"] == draft.facts["twin"]["value"] == before
-    assert draft.stated == {"angle_deg": str(angle_deg)}
+    assert draft.stated == {"angle_deg": str(angle_deg), "images": "1"}
     assert draft.words["angle"] == f"clockwise_{angle_deg}"
     assert draft.unchanged is False
 
@@ -91,7 +91,7 @@ def test_the_compass_stays(where: str, camera: str, angle_deg: int, after: str) 
     faces = {"south": "north", "east": "west"}[camera]
     assert draft.balance == after
     assert draft.facts["twin"] == {"value": where, "question_uid": None}
-    assert draft.stated == {"angle_deg": str(angle_deg), "camera_compass": faces}
+    assert draft.stated == {"angle_deg": str(angle_deg), "camera_compass": faces, "images": "1"}
     assert draft.words["heading"] == draft.facts["camera_compass"] == faces
     assert draft.facts["binding_view"] == camera
 
@@ -122,7 +122,7 @@ def test_the_anchor_keeps_the_direction_in_which_it_faced(
     assert draft.facts["frame"]["anchor"] == 1
     assert draft.facts["frame"]["facing"] == 3
     np.testing.assert_allclose(draft.facts["frame"]["heading_in_world"], np.array([x, y]) / np.hypot(x, y), atol=1e-3)
-    assert draft.stated == {"angle_deg": str(angle_deg)}
+    assert draft.stated == {"angle_deg": str(angle_deg), "images": "1"}
 
 
 def test_what_is_turned_and_about_which_point() -> None:

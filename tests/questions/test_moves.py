@@ -104,7 +104,9 @@ def test_world_directions_by_hand(
     draft = drafts(MoveWorldDirection(), context)[f"1-1-2-0-{TO_COMPASS[way]}-{distance_m:g}"]
     assert draft.balance == TO_COMPASS[after]
     assert draft.facts["twin"]["value"] == TO_COMPASS[before]
-    assert draft.stated == {"direction": TO_COMPASS[way], "distance": f"{distance_m:g}", "camera_compass": "east"}
+    assert draft.stated == {
+        "direction": TO_COMPASS[way], "distance": f"{distance_m:g}", "camera_compass": "east", "images": "1",
+    }  # fmt: skip
     assert draft.facts["frame"]["heading_in_world"] == [0.0, 1.0]
     assert draft.facts["camera_compass"] == "east"
 

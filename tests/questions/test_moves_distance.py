@@ -64,7 +64,7 @@ def test_distances_by_hand(
     assert draft.relative is None
     assert draft.facts["twin"]["value"] == values[0]
     assert tags(draft)[values[0]] == "no_update"
-    assert draft.stated == {"direction": way, "distance": f"{metres:g}"}
+    assert draft.stated == {"direction": way, "distance": f"{metres:g}", "images": "1"}
     assert solve(draft.facts) == values
     assert not list(facts_problems(draft.facts))
 

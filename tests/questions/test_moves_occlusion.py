@@ -81,7 +81,7 @@ def test_occlusions_by_hand(bin_xy: tuple[float, float], step: tuple[int, str, f
     if before != after:
         expected[before] = "no_update"
     assert wrong == expected
-    assert draft.stated == {"direction": way, "distance": f"{metres:g}", "motion": MOTIONS[way]}
+    assert draft.stated == {"direction": way, "distance": f"{metres:g}", "motion": MOTIONS[way], "images": "1"}
 
 
 def test_the_cabinet_goes_with_what_stands_on_it() -> None:

@@ -95,14 +95,14 @@ def test_orbits_by_hand(start: str, turn: Turn, bin_xy: tuple[float, float], bef
 def test_what_the_text_states() -> None:
     found = drafts(context_of([chair("north"), bin_at(2.0, 2.0)]))
     clockwise, half = found["2-1-2-3-90-clockwise"], drafts(context_of([chair("north"), bin_at(2.0, -2.0)]))
-    assert clockwise.stated == {"angle_deg": "90", "sense": "clockwise"}
+    assert clockwise.stated == {"angle_deg": "90", "sense": "clockwise", "images": "1"}
     assert clockwise.words["orbit"] == "clockwise_90"
     assert clockwise.facts["intervention"] == {
         "kind": "orbit", "object": 2, "moved": [2], "around": 1, "angle_deg": 90.0, "sense": "clockwise",
     }  # fmt: skip
     assert clockwise.facts["margins"]["path_clear"] == 1.0
     draft = half["2-1-2-3-180-clockwise"]
-    assert draft.stated == {"angle_deg": "180"}
+    assert draft.stated == {"angle_deg": "180", "images": "1"}
     assert draft.words["orbit"] == "half_circle"
     assert draft.facts["intervention"]["sense"] is None
     assert not [case for case in half if case.endswith("180-counterclockwise")]
@@ -237,7 +237,9 @@ def test_all_four_have_to_be_seen_in_one_picture() -> None:
 
 def test_of_pairs_that_are_alike_each_orbit_has_its_turn() -> None:
     found = drafts(room()).values()
-    assert {tuple(sorted(d.stated.items())) for d in found} == {tuple(sorted(t.stated.items())) for t in TURNS}
+    assert {tuple(sorted(d.stated.items())) for d in found} == {
+        tuple(sorted({**t.stated, "images": "1"}.items())) for t in TURNS
+    }
     assert len({d.balance for d in found}) == 8
 
 

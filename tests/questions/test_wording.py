@@ -9,10 +9,13 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from box_scans import Box, box_scan, looking, on_floor
+from ring import CHINESE as RING_CHINESE
+from ring import LABELS as RING_LABELS
+from ring import ring
 
 from questions.kinds import KIND_BY_CODE, PUBLISHED
 from questions.suites import SPACECAST, TYPES
-from questions.wording import is_plural, suits, table, word, worded
+from questions.wording import groups_of, is_plural, preceded, suits, table, word, worded
 from spacecast.dataset.chance import generator
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.types import Draft, Refusal, Suite
@@ -21,6 +24,7 @@ from spacecast.errors import SpacecastError
 LANGUAGES = ("en", "zh")
 CODES = [kind.code for kind in TYPES]
 CHINESE = {"table": "桌子", "tray": "托盘", "mug": "杯子", "bin": "垃圾桶", "stool": "凳子"}
+CHINESE |= dict(zip(RING_LABELS, RING_CHINESE, strict=True))
 
 
 def room(**more: object) -> SceneContext:
@@ -39,8 +43,22 @@ def room(**more: object) -> SceneContext:
 
 @pytest.fixture(scope="module")
 def drafts() -> dict[str, list[Draft]]:
+    """On single pictures."""
     context = room()
     return {kind.code: [d for d in kind.enumerate(context) if isinstance(d, Draft)] for kind in TYPES}
+
+
+@pytest.fixture(scope="module")
+def chained() -> dict[str, list[Draft]]:
+    """On several pictures: some of each number, and of each kind of query."""
+    context = ring((15, *range(8)), range(4))
+    found: dict[str, list[Draft]] = {}
+    for kind in TYPES:
+        if KIND_BY_CODE[kind.code].max_images == 1:
+            continue
+        several = [d for d in kind.enumerate(context) if isinstance(d, Draft) and len(d.views) > 1]
+        found[kind.code] = [d for n in range(2, 9) for d in [d for d in several if len(d.views) == n][:3]]
+    return found
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -51,7 +69,7 @@ def test_every_template_reads_with_every_draft(code: str, language: str, drafts:
     assert drafts[code]
     for template in templates:
         suited = [draft for draft in drafts[code] if suits(template, draft)]
-        assert suited
+        assert suited or template.get("pictures") == "several"
         for draft in suited:
             question, options = worded(template["text"], code, draft, language)
             assert not re.search(r"[{}]|\bNone\b|  |\n", question), question
@@ -64,6 +82,84 @@ def test_every_template_reads_with_every_draft(code: str, language: str, drafts:
                 if isinstance(object_id, int):
                     label = next(o["label"] for o in draft.facts["objects"] if o["id"] == object_id)
                     assert (label if language == "en" else CHINESE[label]) in question, (role, question)
+
+
+COUNTS = {
+    "en": ("two", "three", "four", "five", "six", "seven", "eight"),
+    "zh": ("两张", "三张", "四张", "五张", "六张", "七张", "八张"),
+}
+
+
+def said_where(text: str, language: str) -> tuple[str, str, str]:
+    """What the text before a question says is in the first picture, in which other picture, and what is there."""
+    patterns = {
+        "en": (
+            r"through it\. (?:The )(.+?) (?:is|are) in picture 1, (.+?) in picture (\d)\.",
+            r"Look for (.+?) in picture 1 and for (.+?) in picture (\d)\.",
+            r"order\. (?:The )(.+?) (?:is|are) to be found in picture 1; to see (.+?), look in picture (\d)\.",
+        ),
+        "zh": (
+            r"。([^。]+?)在第1张照片里，([^。]+?)在第(\d)张照片里。",
+            r"在第1张照片里找([^。]+?)，在第(\d)张照片里找([^。]+?)。",
+            r"第1张照片里可以看到([^。]+?)；要看([^。]+?)，请看第(\d)张照片。",
+        ),
+    }[language]
+    for pattern in patterns:
+        match = re.search(pattern, text)
+        if match:
+            first, *others = match.groups()
+            last = next(group for group in others if group.isdigit())
+            return first, last, next(group for group in others if not group.isdigit())
+    raise AssertionError(text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", [code for code in CODES if KIND_BY_CODE[code].max_images > 1])
+def test_the_text_says_which_object_is_in_which_picture(
+    code: str, language: str, chained: dict[str, list[Draft]]
+) -> None:
+    templates = table(language)["chain"]["templates"]
+    assert len(templates) >= 3
+    assert chained[code]
+    for draft in chained[code]:
+        for chain in templates:
+            for template in table(language)[code]["templates"]:
+                if not suits(template, draft):
+                    continue
+                question, _ = worded(preceded(template["text"], chain, draft, language), code, draft, language)
+                assert not re.search(
+                    r"[{}]|\bNone\b|  |\n|\bthis picture\b|(?<!border of )the picture\b(?!'s)|画面正前方", question
+                )
+                assert "这张照片" not in question
+                first, last, there = said_where(question, language)
+                labels = {o["id"]: o["label"] for o in draft.facts["objects"]}
+                named = {i: CHINESE.get(label, label) if language == "zh" else label for i, label in labels.items()}
+                groups = groups_of(code, draft)
+                assert int(last) == len(draft.views)
+                assert names_in(first, language) == [named[i] for i in groups["group_a"]]
+                assert names_in(there, language) == [named[i] for i in groups["group_b"]]
+                assert COUNTS[language][len(draft.views) - 2] in question
+                assert (chain["camera"] in question) is (draft.facts["binding_view"] is not None)
+                if code == "object_move_occlusion":
+                    after = question.split(chain["camera"])[1]
+                    assert re.search(rf"picture {last}|第{last}张照片", after)
+                    assert re.search(r"picture 1|第1张照片", after)
+
+
+def names_in(text: str, language: str) -> list[str]:
+    """The names in a row: the chair, the lamp and the desk."""
+    if language == "zh":
+        return re.split("、|和", text)
+    return [name.removeprefix("the ") for name in re.split(", | and ", text)]
+
+
+def test_no_text_about_several_pictures_depends_on_the_answer(chained: dict[str, list[Draft]]) -> None:
+    for code, some in chained.items():
+        for draft in some:
+            other = next(c.value for c in draft.choices if not c.is_right)
+            relation = {**draft.facts["relation"], "before": {"value": other}, "after": {"value": other}}
+            changed = Draft(**{**draft.__dict__, "facts": {**draft.facts, "relation": relation}, "balance": other})
+            assert word(code, draft, "en", generator("w"))[:2] == word(code, changed, "en", generator("w"))[:2]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -79,7 +175,7 @@ def test_ids_of_templates_are_unique_and_texts_differ(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_tables_have_the_same_types_values_and_options(language: str) -> None:
     raw = tomllib.loads(files("questions.wording").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
-    assert {"values", *CODES} <= set(raw) <= {"values", *KIND_BY_CODE}
+    assert {"values", "chain", *CODES} <= set(raw) <= {"values", "chain", *KIND_BY_CODE}
     assert set(raw["values"]) == set(table("en")["values"])
     for code in CODES:
         assert set(raw[code].get("options", {})) == set(table("en")[code].get("options", {}))
