@@ -180,8 +180,9 @@ def test_a_scan_that_is_not_there_is_a_finding(demo_root: Path, tmp_path: Path) 
 def test_a_photo_that_was_exchanged_is_found(demo_benchmark: Path, demo_root: Path, tmp_path: Path) -> None:
     """Of the same size, and the manifest written anew: only the scan can tell."""
     data = Benchmark.open(demo_benchmark)
-    row = next(row for row in data.rows if row.source_type == "distance")
-    other = next(r for r in data.rows if r.scene_id == row.scene_id and r.image_name != row.image_name)
+    single = [row for row in data.rows if len(row.image_paths) == 1]
+    row = next(row for row in single if row.source_type == "distance")
+    other = next(r for r in single if r.scene_id == row.scene_id and r.image_name != row.image_name)
     for picture, kinds in ((row, set()), (other, {"picture"})):
         folder = tmp_path / picture.question_uid
         write(folder, [row], pictures=[[p.encoded for p in data.pictures(picture.question_uid)]])
