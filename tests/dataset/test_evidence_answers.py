@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from reckoner import Reckoner
 
+from spacecast.dataset.evidence import asked_of
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.dataset.types import UNNAMED_ROLES
 from spacecast.errors import InputError
+from spacecast.evaluation.prompts import PromptStyle, TextPart, prompt
 
+# Roles of what main view A shows, and B; the table in SEMANTICS section 6.
+TARGET, ANCHOR = ({"target"}, {"reference"}), ({"anchor", "facing"}, {"target"})
+MOVER = ({"mover", "query", "facing"}, {"reference"})
+GROUPS = {
+    "direction_agent": TARGET,
+    "direction_object_centric": ANCHOR,
+    "direction_allocentric": TARGET,
+    "distance": ({"one"}, {"other"}),
+    "object_move_agent": MOVER,
+    "object_move_object_centric": MOVER,
+    "object_rotate_object_centric": MOVER,
+    "object_move_allocentric": MOVER,
+    "object_move_distance": MOVER,
+    "object_move_occlusion": MOVER,
+    "coordinate_rotation_agent": TARGET,
+    "coordinate_rotation_object_centric": ANCHOR,
+    "coordinate_rotation_allocentric": TARGET,
+}
 DIRECTIONS = 10
 """Types of questions of direction, levels 1 to 3."""
 
@@ -57,6 +78,38 @@ def test_who_carries_whom_is_needed_where_what_is_carried_is_asked_about(data: B
             assert tags[Reckoner(row.question, text).answer(list(row.options))] == "forgot_attachment"
     assert told >= 10
     assert forgotten >= 5
+
+
+def on_several(rows: Sequence[Row]) -> list[Row]:
+    """Questions on several pictures; skips where the suite asks none."""
+    several = [row for row in rows if len(row.image_roles) > 1]
+    if not several:
+        pytest.skip("no question of the demo benchmark shows several pictures")
+    return several
+
+
+def test_pairs_can_be_reckoned_without_their_bridges(data: Benchmark) -> None:
+    several = on_several(directions(data))
+    assert sum(len(row.image_roles) > 2 for row in several) >= 3
+    for row in several:
+        shown = prompt(data, row.question_uid, PromptStyle("metadata", "drop"))
+        *_, measured, question, _ = shown.parts
+        assert isinstance(measured, TextPart)
+        assert isinstance(question, TextPart)
+        assert [picture.name for picture in shown.pictures] == [row.image_name, row.auxiliary_image_names[-1]]
+        assert not re.search(r"picture [3-8]", shown.text)
+        assert Reckoner(question.text, measured.text).answer(list(row.options)) == row.correct_values[0]
+
+
+def test_each_main_picture_shows_the_group_of_the_type(data: Benchmark) -> None:
+    several = on_several(data.rows)
+    assert len({row.source_type for row in several}) >= 6
+    for row in several:
+        first, *bridges, last = asked_of(row.facts).pictures
+        assert not any(bridge.shows for bridge in bridges)
+        for picture, roles in zip((first, last), GROUPS[row.source_type], strict=True):
+            group = {item["id"] for item in row.facts["objects"] if roles & {*item["roles"]}}
+            assert {*picture.shows} == group
 
 
 def test_evidence_is_there_for_each_question_and_is_what_the_manifest_says(data: Benchmark) -> None:

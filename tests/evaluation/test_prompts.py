@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 from handmade import attachment_question, box, camera_looking, direction_question, facts_with, row_with, view, write
 
+from questions.kinds import KIND_BY_CODE
+from questions.wording import table
 from spacecast.dataset.evidence import Survey, asked_of, metadata_text, names_in
 from spacecast.dataset.reader import Benchmark, Evidence, Picture
 from spacecast.errors import InputError
@@ -111,6 +114,34 @@ def test_the_last_of_any_number_becomes_the_second(count: int, language: str) ->
     text = f"{many.format(counts[count - 3])}: {one.format(1)}, {one.format(count)}"
     wanted = f"{many.format(two)}: {one.format(1)}, {one.format(2)}"
     assert renumbered(text, {1: 1, count: 2}, count=count) == wanted
+
+
+@pytest.mark.parametrize("count", range(3, 9))
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_wording_can_be_renumbered(count: int, language: str) -> None:
+    """What a template says of ``count`` pictures becomes what it says of two."""
+    words = table(language)
+    if "chain" not in words:
+        pytest.skip("no wording for several pictures")
+    values = words["values"]
+    chain = [template[key] for template in words["chain"]["templates"] for key in ("text", "camera")]
+    texts = chain + [t["text"] for kind in KIND_BY_CODE for t in words[kind]["templates"]]
+    assert len(texts) > 50
+
+    def filled(text: str, number: int) -> str:
+        told = {
+            "last": f"picture_{number}",
+            "count": f"pictures_{number}",
+            "first": "picture_1",
+            "the_first": "picture_1",
+        }
+        return re.sub(
+            r"\{(\w+) (\w+)\}", lambda slot: values[told[slot[2]]] if slot[2] in told else "the picture", text
+        )
+
+    for text in texts:
+        assert renumbered(filled(text, count), {1: 1, count: 2}, count=count) == filled(text, 2)
+    assert any(filled(text, count) != filled(text, 2) for text in chain)
 
 
 # -- chains -----------------------------------------------------------------------------------------------------------
