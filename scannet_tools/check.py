@@ -1,7 +1,9 @@
 """``spacecast check``: what is there under a root, and what is missing or broken, scene by scene.
 
-Every scene is read by the reader that will read it for a build, which loads no picture: what a build would meet is what
-is named here.
+Every scene is read by the reader that will read it for a build, and then pictures are opened as a build opens them:
+what a build would meet is what is named here. Of a long walk the pictures of some frames are opened, evenly spread, and
+the table says of how many; ``--full`` opens all. Where a root holds many scenes, those with nothing broken are counted,
+so that what is wrong stands on one screen; ``--all`` names everything.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from rich.progress import track
 from rich.table import Table
 from tyro.conf import Positional
 
+from scannet_tools.opened import SETTINGS as OPENING
+from scannet_tools.opened import open_pictures
 from scannet_tools.scannetpp import READER as SCANNETPP
 from scannet_tools.scannetpp_lists import ScanNetppLists, find_lists
 from spacecast.errors import SpacecastError
@@ -42,11 +46,14 @@ COSTS = {
     "photo_aspect": Cost("the frame", True),
     "resized_photos": Cost("nothing: intrinsics are scaled"),
     "missing_depth": Cost("the check of occlusions against sensor depth in that view"),
-    "broken_depth": Cost("the check of occlusions against sensor depth in that view", True),
+    "broken_depth": Cost(
+        "the check of occlusions against sensor depth there, or the frame if it cannot be opened", True
+    ),
     "no_depth": Cost("the check of occlusions against sensor depth"),
     "no_frames": Cost("all questions: there is no picture to ask about"),
     "broken_sens": Cost("all frames of the scene", True),
     "cut_short": Cost("the frame", True),
+    "unread_bytes": Cost("frames that the head of the stream does not count, if there are any", True),
     "no_camera": Cost("the frames or the depth of that camera, unless a size was taken from pictures", True),
     "not_aligned": Cost("world questions: north is not known"),
     "no_labels": Cost("all questions: geometry only"),
@@ -71,8 +78,9 @@ COSTS = {
 _UNKNOWN = Cost("see the reader that names it", True)
 
 _COLUMNS = ("vertices", "faces", "objects", "frames", "photos", "depth", "aligned", "labels")
-_MORE_COLUMNS = ("benchmark", "splits")
-"""Of ScanNet++ roots with lists: objects whose class a benchmark counts, and the splits that the scene is in."""
+_MORE_COLUMNS = ("benchmark", "splits", "opened")
+"""Of ScanNet++ roots with lists: objects whose class a benchmark counts, and the splits that the scene is in. Of long
+walks: how many frames' pictures were opened."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,9 @@ class CheckSettings:
 
     examples: int = 3
     """Problems of one kind in one scene that are named without --all."""
+    max_rows: int = 20
+    """With more scenes than this, those with nothing broken have no row without --all, and of the others what is
+    broken is named."""
     width: int = 160
     """Columns of the table where the output is no terminal."""
 
@@ -95,7 +106,9 @@ class Check:
     root: Positional[Path]
     """Folder that holds the scans, or one scene's folder."""
     all: bool = False
-    """Name every problem, not the first few of each kind."""
+    """Name every scene and every problem, not the first few of each kind."""
+    full: bool = False
+    """Open the pictures of all frames, not of some that are spread over the walk."""
     quiet: bool = False
     """No progress bar."""
 
@@ -105,7 +118,11 @@ class Check:
         hidden = self.quiet or not sys.stderr.isatty()
         scenes = track(found.items(), "checking", console=Console(stderr=True), disable=hidden, transient=True)
         lists = _all_lists([path for reader, path in found.values() if reader.name == SCANNETPP.name])
-        statuses = [status_of(scene_id, reader, path, lists.get(path.parent)) for scene_id, (reader, path) in scenes]
+        opened = None if self.full else OPENING.max_views
+        statuses = [
+            status_of(scene_id, reader, path, lists.get(path.parent), opened=opened)
+            for scene_id, (reader, path) in scenes
+        ]
         limit = None if self.all else SETTINGS.examples
         print_statuses(statuses, limit=limit)
         for one in dict.fromkeys(lists.values()):
@@ -114,7 +131,14 @@ class Check:
         return 1 if any(cost_of(kind).is_broken for kind in kinds) else 0
 
 
-def status_of(scene_id: str, reader: Reader, path: Path, lists: ScanNetppLists | None = None) -> SceneStatus:
+def status_of(
+    scene_id: str,
+    reader: Reader,
+    path: Path,
+    lists: ScanNetppLists | None = None,
+    *,
+    opened: int | None = OPENING.max_views,
+) -> SceneStatus:
     """What one scene holds; a scene that cannot be read is a status too.
 
     Args:
@@ -122,6 +146,7 @@ def status_of(scene_id: str, reader: Reader, path: Path, lists: ScanNetppLists |
         reader: of its layout.
         path: its folder.
         lists: the splits and class lists of its root, if there are any.
+        opened: of how many frames the pictures are opened; None: of all.
     """
     try:
         scan = reader.read(path)
@@ -132,7 +157,11 @@ def status_of(scene_id: str, reader: Reader, path: Path, lists: ScanNetppLists |
         facts["benchmark"] = str(sum(lists.is_benchmark_class(instance) for instance in scan.instances.values()))
     if lists is not None and lists.splits:
         facts["splits"] = ", ".join(lists.splits_of(scene_id)) or "none"
-    return SceneStatus(scene_id, path, facts, scan.problems, readable=True)
+    pictures = open_pictures(scan, max_views=opened)
+    if pictures.passed_over:
+        facts["opened"] = str(pictures.views)
+    problems = (*scan.problems, *(problem.in_one_line() for problem in pictures.problems))
+    return SceneStatus(scene_id, path, facts, problems, readable=True)
 
 
 def print_lists(lists: ScanNetppLists, here: set[str], *, limit: int | None) -> None:
@@ -167,16 +196,25 @@ def cost_of(kind: str) -> Cost:
 
 
 def print_statuses(statuses: Sequence[SceneStatus], *, limit: int | None) -> None:
-    """The table of scenes, the problems by name (up to ``limit`` of a kind in a scene), and what each kind costs."""
+    """The table of scenes, the problems by name (up to ``limit`` of a kind in a scene), and what each kind costs.
+
+    Of more than ``SETTINGS.max_rows`` scenes only those with something broken are in the table, unless ``limit`` is
+    None.
+    """
     console = Console(width=None if sys.stdout.isatty() else SETTINGS.width)
-    console.print(_scene_table(statuses))
+    folded = limit is not None and len(statuses) > SETTINGS.max_rows
+    shown = [status for status in statuses if not folded or _is_broken(status)]
+    if shown:
+        console.print(_scene_table(shown))
+    if folded:
+        print(_total(statuses, len(statuses) - len(shown)))
     problems = [problem for status in statuses for problem in status.problems]
     if not problems:
         console.print(f"\n{len(statuses)} scenes, nothing missing or broken")
         return
     console.print()
-    for status in statuses:
-        for line in _lines(status, limit):
+    for status in shown:
+        for line in _lines(status, limit, only_broken=folded):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print()
     console.print(_cost_table(statuses))
@@ -215,9 +253,24 @@ def _scene_table(statuses: Sequence[SceneStatus]) -> Table:
     return table
 
 
-def _lines(status: SceneStatus, limit: int | None) -> list[str]:
+def _is_broken(status: SceneStatus) -> bool:
+    return any(cost_of(problem.kind).is_broken for problem in status.problems)
+
+
+def _total(statuses: Sequence[SceneStatus], left_out: int) -> str:
+    sums = {
+        column: sum(int(status.facts[column]) for status in statuses if column in status.facts)
+        for column in ("objects", "frames", "photos", "depth")
+    }
+    counts = ", ".join(f"{count} {column}" for column, count in sums.items())
+    return f"{len(statuses)} scenes ({counts}); in {left_out} nothing is broken; --all names them all"
+
+
+def _lines(status: SceneStatus, limit: int | None, *, only_broken: bool = False) -> list[str]:
     by_kind: dict[str, list[Problem]] = {}
     for problem in status.problems:
+        if only_broken and not cost_of(problem.kind).is_broken:
+            continue
         by_kind.setdefault(problem.kind, []).append(problem)
     lines = []
     for kind, problems in sorted(by_kind.items()):

@@ -12,10 +12,12 @@ import numpy as np
 
 from scannet_tools.lenses import Lens
 from scannet_tools.listing import PHOTO_SUFFIXES, Listed, Listing, collect, stem_of
+from scannet_tools.raw_files import read_whole
 from spacecast.errors import FrameError, InputError
 from spacecast.frames import Transform
 from spacecast.scan import Problem
 
+_LONGEST_LINE = 1 << 26  # bytes; a picture with a million points has half of it
 _LONGEST_NAME = 4096  # bytes at the end of a line that tell a picture's name from a list of points
 
 
@@ -32,7 +34,9 @@ def read_colmap(images_path: Path) -> Listing:
     entries = []
     try:
         with images_path.open("rb") as file:
-            for line in file:
+            while line := file.readline(_LONGEST_LINE):
+                if len(line) == _LONGEST_LINE:
+                    raise InputError(f"{images_path}: a line of more than {_LONGEST_LINE} bytes; download it again")
                 tail = line[-_LONGEST_NAME:].rstrip().lower()
                 if not line.startswith(b"#") and tail.endswith(_SUFFIX_BYTES):
                     entries.append(_image(line.decode("utf-8", errors="replace"), lenses))
@@ -50,9 +54,9 @@ def read_cameras(path: Path) -> tuple[dict[str, Lens], list[Problem]]:
     """The lenses of ``cameras.txt`` by camera id; what cannot be used is a problem."""
     name = f"{path.parent.name}/{path.name}"
     try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
-    except OSError as error:
-        return {}, [Problem("no_camera", name, f"cannot be read ({error.strerror}); its frames have no intrinsics")]
+        text = read_whole(path).decode("utf-8", errors="replace")
+    except InputError as error:
+        return {}, [Problem("no_camera", name, f"{error}; its frames have no intrinsics")]
     lenses: dict[str, Lens] = {}
     problems = []
     for line in text.splitlines():

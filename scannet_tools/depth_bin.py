@@ -41,6 +41,9 @@ class DepthFileSettings:
     """Bytes of the one block that are read at once (own)."""
     max_empty_run: int = 256
     """More empty blocks in a row are padding, not frames (own)."""
+    max_frames: int = 100_000
+    """More frames are none (own; half an hour at 60 a second; a block of deflate can unpack to a thousand times as
+    many bytes)."""
     tried_blocks: int = 8
     """Blocks that are unpacked to tell the form of a file (own)."""
 
@@ -188,7 +191,7 @@ def _walk(path: Path) -> tuple[list[tuple[int, int]], int]:
     blocks: list[tuple[int, int]] = []
     at, empty_run = 0, 0
     with path.open("rb", buffering=0) as file:
-        while at + 4 <= total:
+        while at + 4 <= total and len(blocks) < SETTINGS.max_frames:
             (size,) = struct.unpack("<I", os.pread(file.fileno(), 4, at))
             empty_run = 0 if size else empty_run + 1
             if size > SETTINGS.max_block_bytes or at + 4 + size > total or empty_run > SETTINGS.max_empty_run:
@@ -244,7 +247,7 @@ def _marks(path: Path, size: int, time_ns: int) -> _Marks:
             if number % SETTINGS.frames_between_marks == 0:
                 marks.append(unpacked.mark())
             raw = unpacked.frame()
-            if len(raw) < _FLOAT_BYTES:
+            if len(raw) < _FLOAT_BYTES or number == SETTINGS.max_frames:
                 return _Marks(number, bool(raw) or not unpacked.state.eof, tuple(marks))
             number += 1
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from scannet_tools.pictures import SETTINGS as PICTURE_SETTINGS
 from scannet_tools.pictures import PictureError, decode_color, decode_depth, is_cut, picture_format, picture_size
+from scannet_tools.raw_files import files_in, read_whole
 from spacecast.errors import InputError
 from spacecast.scan import by_number
 
+_MAX_MATRIX_BYTES = 1 << 16
 _TAIL_BYTES = 1024  # some cameras pad a picture after its end mark
 _COLOR_SUFFIXES = (".jpg", ".jpeg", ".png")
 
@@ -55,7 +57,11 @@ class ExportedFrame(NamedTuple):
 
 
 def exported_frames(folder: Path) -> list[ExportedFrame]:
-    """The frames of which a folder holds a pose or a colour picture, by number."""
+    """The frames of which a folder holds a pose or a colour picture, by number.
+
+    Raises:
+        InputError: a folder of them cannot be read.
+    """
     colors = {}
     for suffix in reversed(_COLOR_SUFFIXES):
         colors.update(_files(folder / "color", suffix))
@@ -91,7 +97,7 @@ def read_matrix(path: Path) -> NDArray[np.float64]:
     Raises:
         InputError: the file cannot be read, or holds something else.
     """
-    text = read_bytes(path).decode("latin-1")
+    text = read_whole(path, max_bytes=_MAX_MATRIX_BYTES).decode("latin-1")
     try:
         return np.array(text.split(), dtype=np.float64).reshape(4, 4)
     except ValueError:
@@ -112,15 +118,8 @@ def read_bytes(path: Path | None) -> bytes:
     """
     if path is None:
         raise InputError("this frame has no such file")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return read_whole(path)
 
 
 def _files(folder: Path, suffix: str) -> dict[str, Path]:
-    if not folder.is_dir():
-        return {}
-    with os.scandir(folder) as entries:
-        names = sorted(e.name for e in entries if not e.name.startswith(".") and e.name.lower().endswith(suffix))
-    return {name[: -len(suffix)]: folder / name for name in names}
+    return {path.name[: -len(suffix)]: path for path in files_in(folder, [suffix])}

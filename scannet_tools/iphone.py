@@ -234,7 +234,7 @@ def _tracked(name: str, entry: Any) -> Listed:
 def _numbers(value: Any, shape: tuple[int, int], what: str) -> np.ndarray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(())
     if array.size != shape[0] * shape[1] or array.ndim not in (1, 2):
         raise FrameError(f"{what} is not {shape[0]} x {shape[1]} numbers")

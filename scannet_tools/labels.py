@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scannet_tools.raw_files import read_whole
 from spacecast.errors import InputError
 from spacecast.scan import Instance, Trait
 
@@ -84,10 +85,7 @@ class LabelMap:
             InputError: the file cannot be read, or has no such column.
         """
         path = Path(path)
-        try:
-            text = path.read_bytes().decode("utf-8-sig", errors="replace")
-        except OSError as error:
-            raise InputError(f"{path}: the label map cannot be read ({error.strerror})") from None
+        text = read_whole(path).decode("utf-8-sig", errors="replace")
         lines = [line for line in re.split(r"[\r\n]+", text) if line.strip()]
         names = [name.strip() for name in lines[0].split("\t")] if lines else []
         if "raw_category" not in names:

@@ -19,8 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scannet_tools.pictures import SETTINGS as PICTURES
-from scannet_tools.scannet_frames import Camera
+from scannet_tools.scannet_frames import Camera, check_camera
 from spacecast.errors import FrameError, InputError
 from spacecast.frames import Intrinsics
 
@@ -29,10 +28,6 @@ from spacecast.frames import Intrinsics
 class LensSettings:
     """What counts as a lens, and bounds in taking distortion out of pictures."""
 
-    min_focal_share: float = 0.05
-    """A focal length that is a smaller share of the picture's longer side is none (own) ..."""
-    max_focal_share: float = 50.0
-    """... and neither is one that is a larger share (own)."""
     min_zoom: float = 0.05
     """The widest undistorted picture: its focal length as a share of the lens's (own)."""
     max_zoom: float = 4.0
@@ -74,7 +69,7 @@ class Lens:
 
     Raises:
         FrameError: values that are not finite, or that no camera has: a size beyond that of pictures, a principal point
-            outside of the picture, a focal length beyond the bounds of :data:`SETTINGS`.
+            outside of the picture, a focal length beyond the bounds of ``scannet_frames.SETTINGS``.
     """
 
     fx: float
@@ -91,16 +86,7 @@ class Lens:
         Intrinsics(self.fx, self.fy, self.cx, self.cy, self.width, self.height)
         if not np.isfinite([*self.radial, *self.tangential]).all():
             raise FrameError(f"distortion needs finite values: found {self.radial} and {self.tangential}")
-        longer = max(self.width, self.height)
-        if longer > PICTURES.max_side_px or self.width * self.height > PICTURES.max_area_px:
-            raise FrameError(f"a camera for pictures of {self.width:.4g} x {self.height:.4g} px is not believable")
-        low, high = SETTINGS.min_focal_share * longer, SETTINGS.max_focal_share * longer
-        if not (low <= self.fx <= high and low <= self.fy <= high):
-            raise FrameError(f"focal lengths of {self.fx:.4g} and {self.fy:.4g} px for {longer} px are not believable")
-        if not (0.0 <= self.cx <= self.width and 0.0 <= self.cy <= self.height):
-            raise FrameError(
-                f"the principal point ({self.cx:.4g}, {self.cy:.4g}) lies outside of {self.width} x {self.height} px"
-            )
+        check_camera((self.fx, self.fy), (self.cx, self.cy), (self.width, self.height))
 
     @classmethod
     def from_colmap(cls, model: str, parameters: ArrayLike, width: int, height: int) -> Lens:

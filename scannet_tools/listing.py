@@ -6,7 +6,6 @@ why the frame cannot be used. Several listings of one camera are joined by :func
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scannet_tools.exported import read_bytes
 from scannet_tools.lenses import Lens, load_undistorted
+from scannet_tools.raw_files import files_in, is_name, load_json
+from scannet_tools.scannet_frames import why_not_near
 from spacecast.errors import FrameError, InputError
 from spacecast.frames import Intrinsics, Transform
 from spacecast.scan import Problem, View, by_number
@@ -86,9 +86,17 @@ def stem_of(file_name: str) -> str:
 
 
 def collect(path: Path, entries: Sequence[Listed], problems: Sequence[Problem] = ()) -> Listing:
-    """A listing of entries in file order; a stem that comes again with another pose is a fault of that frame."""
+    """A listing of entries in file order; a stem that comes again with another pose is a fault of that frame.
+
+    What can be no file's name is a problem; a camera that is nowhere near is a fault.
+    """
     frames: dict[str, Listed] = {}
-    for entry in entries:
+    nameless = []
+    for entry in map(partial(_near, path), entries):
+        if not is_name(entry.name):
+            detail = f"names {ascii(entry.name)[:60]}, which is no name of a picture; left out"
+            nameless.append(Problem("lost_pose", path.name, detail))
+            continue
         other = frames.setdefault(entry.name, entry)
         if other is entry or other.fault is not None:
             continue
@@ -98,7 +106,7 @@ def collect(path: Path, entries: Sequence[Listed], problems: Sequence[Problem] =
         elif not one.is_close(two):
             fault = Problem("lost_pose", entry.name, f"{path.name} lists it twice with different poses; left out")
             frames[entry.name] = Listed(entry.name, None, None, fault)
-    return Listing(path, frames, tuple(problems))
+    return Listing(path, frames, (*problems, *nameless))
 
 
 def read_json(path: Path, kind: type) -> Any:
@@ -107,10 +115,7 @@ def read_json(path: Path, kind: type) -> Any:
     Raises:
         InputError: the file cannot be read, is no JSON, or holds something else.
     """
-    try:
-        data = json.loads(read_bytes(path))
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}: not whole JSON; download it again") from None
+    data = load_json(path)
     if not isinstance(data, kind):
         raise InputError(f"{path}: expected a {kind.__name__}, found {type(data).__name__}; download it again")
     return data
@@ -159,12 +164,13 @@ def settle(name: str, listings: Sequence[Listing], agreement: Agreement) -> List
 
 
 def photo_files(folder: Path) -> dict[str, Path]:
-    """The picture files of a folder by stem, by number; empty where there is no such folder."""
-    if not folder.is_dir():
-        return {}
-    paths = sorted(p for p in folder.iterdir() if p.suffix.lower() in PHOTO_SUFFIXES and not p.name.startswith("."))
+    """The picture files of a folder by stem, by number; empty where there is no such folder.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
     by_stem: dict[str, Path] = {}
-    for path in paths:
+    for path in files_in(folder, PHOTO_SUFFIXES):
         by_stem.setdefault(path.stem, path)
     return {stem: by_stem[stem] for stem in by_number(list(by_stem))}
 
@@ -238,6 +244,14 @@ def resized(views: Mapping[str, View], lenses: Mapping[str, Lens]) -> list[Probl
         )
         for (w, h, a, b), n in sorted(counts.items())
     ]
+
+
+def _near(path: Path, entry: Listed) -> Listed:
+    """An entry as it is, or with a fault if its camera is nowhere near."""
+    far = why_not_near(entry.world_from_camera) if entry.world_from_camera is not None else None
+    if far is None:
+        return entry
+    return Listed(entry.name, None, None, Problem("lost_pose", entry.name, f"{path.name}: {far}; left out"))
 
 
 def _resized_as(target: Intrinsics, lens: Lens, size: tuple[int, int]) -> Intrinsics:

@@ -56,7 +56,7 @@ def _frame(name: str, frame: Mapping[str, Any], lens: Lens | None, path: Path) -
     try:
         try:
             matrix = np.array(frame.get("transform_matrix"), dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise FrameError("transform_matrix is not 16 numbers") from None
         if matrix.shape == (3, 4):
             matrix = np.vstack([matrix, [0.0, 0.0, 0.0, 1.0]])

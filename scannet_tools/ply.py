@@ -23,6 +23,8 @@ class PlySettings:
 
     max_head_bytes: int = 65536
     """A head that does not end within this is none (own)."""
+    max_coordinate_m: float = 10_000.0
+    """A vertex that is farther from the origin is a broken number (own; real rooms lie within some 20 m)."""
 
 
 SETTINGS = PlySettings()
@@ -73,7 +75,8 @@ def read_ply(path: str | Path) -> Mesh:
 
     Raises:
         InputError: not a PLY file, cut short, faces that are no triangles, a face that names a vertex that is not
-            there, coordinates that are not finite, or a mesh without vertices or faces.
+            there, coordinates that are not finite or beyond :data:`SETTINGS`, more or less in the file than its head
+            says, or a mesh without vertices or faces.
     """
     path = Path(path)
     head = _read_head(path)
@@ -85,7 +88,8 @@ def read_ply(path: str | Path) -> Mesh:
     try:
         data = PlyData.read(str(path), mmap=not head.is_text, known_list_len={"face": {index_name: 3}})
         vertex_rows, indices = np.asarray(data["vertex"].data), data["face"].data[index_name]
-        vertices = np.stack([vertex_rows[axis] for axis in "xyz"], axis=1).astype(np.float32, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 is infinite, and told below
+            vertices = np.stack([vertex_rows[axis] for axis in "xyz"], axis=1).astype(np.float32, copy=False)
         faces = np.stack(list(indices)) if indices.dtype.hasobject else np.array(indices)
     except (PlyParseError, ValueError, OverflowError, MemoryError, StopIteration) as error:
         raise InputError(f"{path}: the mesh cannot be read ({_one_line(error)}); download it again") from None
@@ -94,6 +98,7 @@ def read_ply(path: str | Path) -> Mesh:
             f"{path}: the head says {vertex.count} vertices and {face.count} triangles, "
             f"found {len(vertices)} and {faces.shape}; download it again"
         )
+    _check_nothing_follows(head, path)
     low, high = int(faces.min()), int(faces.max())
     if low < 0 or high >= vertex.count:
         raise InputError(
@@ -102,6 +107,9 @@ def read_ply(path: str | Path) -> Mesh:
     bad = len(vertices) - int(np.isfinite(vertices).all(axis=1).sum())
     if bad:
         raise InputError(f"{path}: {bad} of {len(vertices)} vertices are not finite; download it again")
+    farthest_m = float(np.abs(vertices).max())
+    if farthest_m > SETTINGS.max_coordinate_m:
+        raise InputError(f"{path}: a vertex lies {farthest_m:.4g} m off; download it again")
     colors = None
     if all(vertex.scalars.get(name) in ("uchar", "uint8") for name in ("red", "green", "blue")):
         colors = np.stack([vertex_rows[name] for name in ("red", "green", "blue")], axis=1)
@@ -167,6 +175,9 @@ def _read_head(path: Path) -> _Head:
                 raise InputError(f"{path}: PLY head has a line that makes no sense: {line[:60]!a}")
     if is_text is None:
         raise InputError(f"{path}: PLY head names no format")
+    for element in elements.values():
+        if element.count and not element.scalars and not element.lists:
+            raise InputError(f"{path}: PLY head announces {element.count} {element.name[:20]!a} of nothing")
     return _Head(is_text, elements, body_at)
 
 
@@ -188,9 +199,27 @@ def _check_size(head: _Head, path: Path) -> None:
         element.count * (2 * (len(element.scalars) + 4 * len(element.lists)) if head.is_text else element.least_bytes)
         for element in head.elements.values()
     )
+    counts = " and ".join(f"{element.count} {element.name}" for element in head.elements.values())
     if found < needed - head.is_text:
-        counts = " and ".join(f"{element.count} {element.name}" for element in head.elements.values())
         raise InputError(f"{path}: cut short: {counts} need {needed} bytes, found {found}; download it again")
+
+
+def _check_nothing_follows(head: _Head, path: Path) -> None:
+    """No more is in the file than its head announces; every list that counts is known to be a triangle by now."""
+    elements = head.elements.values()
+    if head.is_text:
+        with path.open("rb") as file:
+            file.seek(head.body_at)
+            found, needed, unit = sum(1 for line in file if line.strip()), sum(e.count for e in elements), "lines"
+    else:
+        found, needed, unit = (
+            path.stat().st_size - head.body_at,
+            sum(e.count * e.least_bytes for e in elements),
+            "bytes",
+        )
+    if found > needed and sum(len(e.lists) for e in elements) == 1:
+        counts = " and ".join(f"{e.count} {e.name}" for e in elements)
+        raise InputError(f"{path}: {counts} need {needed} {unit}, found {found}: more than its head says")
 
 
 def _one_line(error: Exception) -> str:

@@ -17,6 +17,7 @@ everything that is left out is in ``Scan.problems``:
 ``no_frames``          no frames at all
 ``broken_sens``        a ``.sens`` that is none
 ``cut_short``          a frame that the ``.sens`` announces and does not hold whole
+``unread_bytes``       what follows the frames of a ``.sens`` and is not read: there may be frames among it
 ``no_camera``          no intrinsics for the frames, which are left out; or a size of the pictures that was assumed
 ``not_aligned``        no usable ``axisAlignment``; north is arbitrary
 ``no_labels``          a scene without annotation
@@ -41,6 +42,7 @@ from numpy.typing import NDArray
 
 from scannet_tools.labels import LABEL_MAP_NAME, LabelMap, find_label_map, instance_of
 from scannet_tools.ply import Mesh, read_ply
+from scannet_tools.raw_files import folders_in
 from scannet_tools.scannet_frames import Cameras, read_views
 from scannet_tools.segments import Group, Groups, Segments, own_vertices, read_groups, read_segments, unfit
 from spacecast.errors import FrameError, InputError
@@ -83,10 +85,10 @@ def find(root: Path) -> dict[str, Path]:
     if _is_scene(root):
         return {root.name: root}
     found: dict[str, Path] = {}
-    for child in _folders(root):
-        for folder in [child] if _is_scene(child) else [f for f in _folders(child) if _is_scene(f)]:
+    for child in folders_in(root):
+        for folder in [child] if _is_scene(child) else [f for f in folders_in(child) if _is_scene(f)]:
             other = found.setdefault(folder.name, folder)
-            if other == folder or not _has_mesh(folder):
+            if other == folder or not _has_mesh(folder) or os.path.samefile(other, folder):
                 continue
             if _has_mesh(other):
                 raise InputError(f"{root}: scene {folder.name} is found twice: {other} and {folder}; give one of them")
@@ -254,11 +256,3 @@ def _is_scene(folder: Path) -> bool:
 
 def _has_mesh(folder: Path) -> bool:
     return (folder / f"{folder.name}{_MESH}").is_file()
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(e.path) for e in entries if e.is_dir() and not e.name.startswith("."))
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from scannet_tools.exported import ExportedFrame, exported_frames, find_intrinsic, read_matrix, stored_size
+from scannet_tools.pictures import SETTINGS as PICTURES
 from scannet_tools.pictures import encode_color
+from scannet_tools.raw_files import is_name
 from scannet_tools.sens import SensFile, SensFrame, SensHeader
 from spacecast.errors import FrameError, InputError, SpacecastError
 from spacecast.frames import Intrinsics, Transform
@@ -31,6 +33,12 @@ class FrameReadingSettings:
     """A colorToDepthExtrinsics that differs from the identity by no more, in any entry, needs no registration (own)."""
     max_counted_frames: int = 100_000
     """Missing frames beyond this are one problem: the announced number is not believable (own)."""
+    min_focal_share: float = 0.05
+    """A focal length that is a smaller share of the picture's longer side is none (own) ..."""
+    max_focal_share: float = 50.0
+    """... and neither is one that is a larger share (own)."""
+    max_camera_distance_m: float = 10_000.0
+    """A camera farther from the origin is not in the room (own; real ones are within some 20 m)."""
 
 
 SETTINGS = FrameReadingSettings()
@@ -50,9 +58,11 @@ class Camera:
         """Of a picture of a size (width, height); None where its aspect is another.
 
         Raises:
-            FrameError: focal lengths or principal point are no numbers of a camera.
+            FrameError: focal lengths, principal point or stated size are no numbers of a camera.
         """
         width, height = self.size or size
+        if self.size is not None:
+            check_camera((self.fx, self.fy), (self.cx, self.cy), self.size)
         across, along = (
             size[0] * height,
             size[1] * width,
@@ -60,6 +70,30 @@ class Camera:
         if abs(across - along) > SETTINGS.max_aspect_change * along:
             return None
         return Intrinsics(self.fx, self.fy, self.cx, self.cy, width, height).scaled_to(*size)
+
+
+def check_camera(focal: tuple[float, float], center: tuple[float, float], size: tuple[float, float]) -> None:
+    """Hold what a file states of a camera, in pixels, against what cameras have.
+
+    Raises:
+        FrameError: a size beyond that of pictures, focal lengths beyond the bounds of :data:`SETTINGS`, or a principal
+            point outside of the picture.
+    """
+    (fx, fy), (cx, cy), (width, height) = focal, center, size
+    longer = max(size)
+    if longer > PICTURES.max_side_px or width * height > PICTURES.max_area_px:
+        raise FrameError(f"a camera for pictures of {width:.4g} x {height:.4g} px is not believable")
+    low, high = SETTINGS.min_focal_share * longer, SETTINGS.max_focal_share * longer
+    if not (low <= fx <= high and low <= fy <= high):
+        raise FrameError(f"focal lengths of {fx:.4g} and {fy:.4g} px for {longer} px are not believable")
+    if not (0.0 <= cx <= width and 0.0 <= cy <= height):
+        raise FrameError(f"the principal point ({cx:.4g}, {cy:.4g}) lies outside of {width} x {height} px")
+
+
+def why_not_near(camera_pose: Transform) -> str | None:
+    """Why a camera stands nowhere near a room, or None."""
+    farthest_m = float(np.abs(camera_pose.translation).max())
+    return f"its camera stands {farthest_m:.4g} m off" if farthest_m > SETTINGS.max_camera_distance_m else None
 
 
 @dataclass(frozen=True)
@@ -183,6 +217,12 @@ def _open_sens(path: Path, problems: list[Problem]) -> SensFile | None:
         return None
     if sens.header.depth_compression == "occi_ushort":
         problems.append(Problem("no_depth", path.name, "depth is compressed by occi, which is not read"))
+    if sens.unread_bytes:
+        detail = (
+            f"{sens.unread_bytes} bytes follow its {sens.declared_frames} frames and are no IMU records: "
+            "it may hold frames that its head does not count; download it again"
+        )
+        problems.append(Problem("unread_bytes", path.name, detail))
     if 0 < sens.missing_frames <= SETTINGS.max_counted_frames:
         detail = f"cut short: not whole in {path.name}; download it again"
         problems += [Problem("cut_short", str(n), detail) for n in range(len(sens), sens.declared_frames)]
@@ -205,6 +245,9 @@ def _views(raws: list[_Raw], cameras: Cameras, world_from_scan: Transform, probl
     views: dict[str, View] = {}
     resized: dict[tuple[int, int], int] = {}
     for raw in raws:
+        if not is_name(raw.name):
+            problems.append(Problem("broken_photo", ascii(raw.name), "a file name that cannot be written; left out"))
+            continue
         if raw.scan_from_camera is None:
             problems.append(Problem("missing_pose", raw.name, "a photo without a pose; left out"))
             continue
@@ -212,6 +255,10 @@ def _views(raws: list[_Raw], cameras: Cameras, world_from_scan: Transform, probl
             scan_from_camera = Transform.from_matrix(raw.scan_from_camera(), target="scan", source="camera")
         except SpacecastError as error:
             problems.append(Problem("lost_pose", raw.name, f"{error}; left out"))
+            continue
+        far = why_not_near(scan_from_camera)
+        if far is not None:
+            problems.append(Problem("lost_pose", raw.name, f"{far}; left out"))
             continue
         try:
             size = raw.color_size() if raw.color_size else color_camera.size
@@ -267,10 +314,11 @@ def _depth(
         return None, None
     if depth_from_color is None:
         return raw.load_depth, intrinsics
-    return partial(_load_registered, raw.load_depth, intrinsics, depth_from_color), intrinsics
+    return partial(load_registered, raw.load_depth, intrinsics, depth_from_color), intrinsics
 
 
-def _load_registered(load: Loader, intrinsics: Intrinsics, depth_from_color: Transform) -> NDArray[np.float32]:
+def load_registered(load: Loader, intrinsics: Intrinsics, depth_from_color: Transform) -> NDArray[np.float32]:
+    """What a loader gives, registered; a partial of it is a loader that can be pickled."""
     return registered_depth(load(), intrinsics, depth_from_color)
 
 
@@ -346,7 +394,7 @@ def _stated_size(values: Mapping[str, str], kind: str) -> tuple[int, int] | None
         width, height = int(values[f"{kind}Width"]), int(values[f"{kind}Height"])
     except (KeyError, ValueError):
         return None
-    return (width, height) if width > 0 and height > 0 else None
+    return (width, height) if 0 < width <= PICTURES.max_side_px and 0 < height <= PICTURES.max_side_px else None
 
 
 def _with_intrinsic_files(folder: Path, cameras: Cameras, problems: list[Problem]) -> tuple[Cameras, dict[str, Path]]:

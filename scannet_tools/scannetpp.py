@@ -36,6 +36,7 @@ from scannet_tools.iphone import read_iphone
 from scannet_tools.labels import instance_of
 from scannet_tools.listing import Frames
 from scannet_tools.ply import Mesh, read_ply
+from scannet_tools.raw_files import folders_in
 from scannet_tools.segments import Group, Groups, Segments, own_vertices, read_groups, read_segments, unfit
 from spacecast.errors import InputError
 from spacecast.frames import Transform
@@ -84,10 +85,10 @@ def find(root: Path) -> dict[str, Path]:
     if _is_scene(root):
         return {root.name: root}
     found: dict[str, Path] = {}
-    for child in _folders(root):
-        for folder in [child] if _is_scene(child) else [f for f in _folders(child) if _is_scene(f)]:
+    for child in folders_in(root):
+        for folder in [child] if _is_scene(child) else [f for f in folders_in(child) if _is_scene(f)]:
             other = found.setdefault(folder.name, folder)
-            if other == folder or not _has_mesh(folder):
+            if other == folder or not _has_mesh(folder) or os.path.samefile(other, folder):
                 continue
             if _has_mesh(other):
                 raise InputError(f"{root}: scene {folder.name} is found twice: {other} and {folder}; give one of them")
@@ -221,7 +222,7 @@ def _why_obb_disagrees(obb: Any, vertices: NDArray[np.float64]) -> str | None:
         centroid = np.array(obb["centroid"], dtype=np.float64).reshape(3)
         lengths = np.array(obb["axesLengths"], dtype=np.float64).reshape(3)
         axes = np.array(obb["normalizedAxes"], dtype=np.float64).reshape(3, 3)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return "its stored box is no centroid, axesLengths and normalizedAxes"
     if not (np.isfinite(centroid).all() and np.isfinite(lengths).all() and np.isfinite(axes).all()):
         return "its stored box has values that are not finite"
@@ -271,11 +272,3 @@ def _is_scene(folder: Path) -> bool:
 
 def _has_mesh(folder: Path) -> bool:
     return (folder / MESH).is_file()
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(e.path) for e in entries if e.is_dir() and not e.name.startswith("."))
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be read ({error.strerror})") from None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from scannet_tools.exported import read_bytes
 from scannet_tools.labels import canonical_label
+from scannet_tools.raw_files import read_whole
 from spacecast.errors import InputError
 from spacecast.scan import Instance, Problem
 
@@ -83,10 +83,10 @@ def _lists(folder: Path, problems: list[Problem]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if not folder.is_dir():
         return found
-    for path in sorted(folder.rglob("*.txt")):
+    for path in sorted(path for path in folder.rglob("*.txt") if path.is_file()):
         name = path.relative_to(folder).with_suffix("").as_posix()
         try:
-            text = read_bytes(path).decode("utf-8-sig")
+            text = read_whole(path).decode("utf-8-sig")
         except (InputError, UnicodeDecodeError) as error:
             problems.append(Problem("broken_lists", f"{folder.name}/{name}.txt", f"cannot be read: {error}"))
             continue

@@ -7,7 +7,6 @@ are errors.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scannet_tools.raw_files import load_json
 from spacecast.errors import InputError
 from spacecast.scan import NO_INSTANCE, Problem
 
@@ -155,6 +155,8 @@ def _group(entry: Any) -> Group:
         raise InputError(f"objectId is {str(key)[:40]!r}, not a whole number from 0; left out")
     if not isinstance(label, str):
         raise InputError(f"object {key} has no label; left out")
+    if not "".join(label.split()).isprintable():
+        raise InputError(f"object {key} has a label that cannot be written: {ascii(label)[:60]}; left out")
     segments = np.unique(_whole_numbers(entry.get("segments"), f"segments of object {key}"))
     if not len(segments):
         raise InputError(f"object {key} ({label}) lists no segments; left out")
@@ -164,22 +166,16 @@ def _group(entry: Any) -> Group:
 def _whole_numbers(values: Any, what: str) -> NDArray[np.int64]:
     if not isinstance(values, list):
         raise InputError(f"{what}: expected a list of whole numbers, found {type(values).__name__}")
-    try:
-        array = np.array(values, dtype=None if values else np.int64)
-    except (ValueError, OverflowError):
-        array = np.empty((), dtype=object)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if not set(map(type, values)) <= {int}:
         raise InputError(f"{what}: expected a list of whole numbers, found other things in it")
-    return array.astype(np.int64)
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise InputError(f"{what}: holds a number that is too large") from None
 
 
 def _read_list(path: Path, key: str) -> list[Any]:
-    try:
-        data = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{path}: not whole JSON; download it again") from None
+    data = load_json(path)
     values = data.get(key) if isinstance(data, dict) else None
     if not isinstance(values, list):
         raise InputError(f"{path}: has no list {key}; download it again")

@@ -54,6 +54,12 @@ class SensSettings:
 
     max_name_bytes: int = 4096
     """A longer sensor name is a broken file (own)."""
+    max_payload_bytes: int = 1 << 28
+    """A picture that takes more bytes is none, and what follows is not found (own)."""
+    max_frames: int = 500_000
+    """More frames are none (own; a walk of four hours)."""
+    max_imu_record_bytes: int = 1024
+    """Longer IMU records are none (own; ScanNet's have 128 bytes)."""
     padding_bytes: int = 1 << 20
     """So many zeros in place of a frame are no frames: the file was cut short (own; a frame's head has 96 bytes)."""
 
@@ -94,6 +100,8 @@ class SensHeader:
             object.__setattr__(self, name, matrix)
         sides = (self.color_width, self.color_height, self.depth_width, self.depth_height)
         if max(sides) > PICTURE_SETTINGS.max_side_px or min(sides) < 0:
+            raise InputError(f".sens header: pictures of {sides[:2]} and {sides[2:]} px are not believable")
+        if max(sides[0] * sides[1], sides[2] * sides[3]) > PICTURE_SETTINGS.max_area_px:
             raise InputError(f".sens header: pictures of {sides[:2]} and {sides[2:]} px are not believable")
         if not (np.isfinite(self.depth_shift) and self.depth_shift > 0):
             raise InputError(f".sens header: {self.depth_shift} depth units per metre are not believable")
@@ -207,6 +215,7 @@ class SensFile:
         declared_frames: how many frames the header announces; more than ``len(file)`` if it is cut short.
         heads: structured (n,) array of the frames' heads as stored.
         color_starts: (n,) int64 byte offset of each colour payload.
+        unread_bytes: what follows all announced frames and is no whole IMU section: the header may count too few.
     """
 
     path: Path
@@ -214,6 +223,7 @@ class SensFile:
     declared_frames: int
     heads: NDArray[np.void]
     color_starts: NDArray[np.int64]
+    unread_bytes: int = 0
 
     @classmethod
     def open(cls, path: str | Path) -> SensFile:
@@ -412,7 +422,7 @@ def _header_bytes(header: SensHeader, frames: int) -> bytes:
     )
 
 
-def _read_heads(file: BinaryIO, name: str) -> tuple[SensHeader, int, NDArray[np.void], NDArray[np.int64]]:
+def _read_heads(file: BinaryIO, name: str) -> tuple[SensHeader, int, NDArray[np.void], NDArray[np.int64], int]:
     handle = file.fileno()
     size = os.fstat(handle).st_size
     header, declared, at = _read_header(handle, name)
@@ -420,18 +430,33 @@ def _read_heads(file: BinaryIO, name: str) -> tuple[SensHeader, int, NDArray[np.
     starts: list[int] = []
     step = _FRAME.itemsize
     blank = bytes(step)
-    while len(heads) < declared:
+    while len(heads) < min(declared, SETTINGS.max_frames):
         head = os.pread(handle, step, at)
         if len(head) < step or (head == blank and _is_padding(handle, at)):
             break
         color_bytes, depth_bytes = struct.unpack_from("<QQ", head, step - 16)
         end = at + step + color_bytes + depth_bytes
-        if end > size:
+        if end > size or max(color_bytes, depth_bytes) > SETTINGS.max_payload_bytes:
             break
         heads.append(head)
         starts.append(at + step)
         at = end
-    return header, declared, np.frombuffer(b"".join(heads), dtype=_FRAME), np.array(starts, dtype=np.int64)
+    unread = _unread_bytes(handle, at, size) if len(heads) == declared else 0
+    return header, declared, np.frombuffer(b"".join(heads), dtype=_FRAME), np.array(starts, dtype=np.int64), unread
+
+
+def _unread_bytes(handle: int, at: int, size: int) -> int:
+    """How many bytes from ``at`` to the end are there that are no IMU section: a count, and records of one size.
+
+    A stream may end without the section, and zeros may follow it.
+    """
+    rest = size - at
+    start = os.pread(handle, min(rest, SETTINGS.padding_bytes), at)
+    if not any(start):
+        return 0
+    count = int.from_bytes(start[:8], "little")
+    records, more = divmod(rest - 8, count) if count and rest > 8 else (0, 1)
+    return 0 if more == 0 and 0 < records <= SETTINGS.max_imu_record_bytes else rest
 
 
 def _is_padding(handle: int, at: int) -> bool:

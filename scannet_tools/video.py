@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scannet_tools.pictures import SETTINGS as PICTURES
 from spacecast.errors import InputError
 
 
@@ -74,7 +75,9 @@ class VideoFrame(NamedTuple):
                             return _pixels(frame, self)
                         if frame.pts is not None and frame.pts > self.time:
                             break
-            except (av.error.FFmpegError, OSError, ValueError, IndexError) as error:
+            except InputError:
+                raise
+            except Exception as error:  # a decoder fed with broken bytes raises nearly anything
                 if not seek:
                     raise InputError(f"{self.path}: frame {self.number} cannot be decoded ({_line(error)})") from None
         raise InputError(f"{self.path}: frame {self.number} cannot be decoded (the video does not give it)")
@@ -100,13 +103,17 @@ def _index(path: Path, size_bytes: int, time_ns: int) -> Video:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
             size = (int(stream.codec_context.width), int(stream.codec_context.height))
+            if max(size) > PICTURES.max_side_px or size[0] * size[1] > PICTURES.max_area_px:
+                raise InputError(f"{path}: frames of {size[0]} x {size[1]} px are not believable; download it again")
             try:
                 for packet in container.demux(stream):
                     if packet.pts is not None and packet.size:
                         times.append(int(packet.pts))
             except av.error.FFmpegError:  # of a cut file, the frames before the cut
                 pass
-    except (av.error.FFmpegError, OSError, ValueError, IndexError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # a decoder fed with broken bytes raises nearly anything
         raise InputError(f"{path}: not a video that can be read ({_line(error)}); download it again") from None
     if not times or min(size) < 1:
         raise InputError(f"{path}: a video without frames; download it again")
@@ -114,9 +121,9 @@ def _index(path: Path, size_bytes: int, time_ns: int) -> Video:
 
 
 def _pixels(frame: Any, wanted: VideoFrame) -> NDArray[np.uint8]:
-    pixels = frame.to_ndarray(format="rgb24")
-    if pixels.shape != (wanted.size[1], wanted.size[0], 3):
+    if (frame.width, frame.height) != wanted.size:
         raise InputError(f"{wanted.path}: frame {wanted.number} has another size than the video's {wanted.size}")
+    pixels: NDArray[np.uint8] = frame.to_ndarray(format="rgb24")
     return pixels
 
 

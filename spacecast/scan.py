@@ -93,6 +93,15 @@ class Problem(NamedTuple):
     detail: str
     """One clause for a person: what was found, what was done."""
 
+    def in_one_line(self) -> Problem:
+        """The same with what cannot be printed escaped: names in raw data hold anything."""
+        return Problem(self.kind, _printable(self.subject), _printable(self.detail))
+
+
+def _printable(text: str) -> str:
+    """A text with each character that is not printable as its escape."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
 
 @dataclass(frozen=True)
 class View:
@@ -180,6 +189,7 @@ class Scan:
         unknown = sorted(set(np.unique(self.instance_ids).tolist()) - {NO_INSTANCE} - set(self.instances))
         if unknown:
             raise InputError(f"{self.scene_id}: vertices belong to instances that are not listed: {unknown[:5]}")
+        object.__setattr__(self, "problems", tuple(problem.in_one_line() for problem in self.problems))
         object.__setattr__(self, "instances", MappingProxyType(dict(sorted(self.instances.items()))))
         object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
 
