@@ -29,6 +29,7 @@ from spacecast.errors import SpacecastError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from spacecast.dataset.build import BuildReport
     from spacecast.relations import Answer
     from spacecast.scan import Scan
     from spacecast.scene import Scene as SceneValue
@@ -212,6 +213,12 @@ class Build:
     """The same seed, scans and settings give the same bytes."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Processes; one scene is one task."""
+    scheduler: str | None = None
+    """Address of a Dask scheduler, as tcp://login1:8786, whose workers do the scenes in place of --workers (start them
+    with one thread each). Roots and OUT have to be visible to all of them under the same paths."""
+    shard: str | None = None
+    """Only the i-th of n parts of the scenes, as 2/5, without choosing questions: for batch systems, a folder OUT each,
+    with the same roots and settings; spacecast merge makes the dataset of all."""
     pictures: Literal["photos", "render"] = "photos"
     """Photos as they were taken, or pictures rendered from the mesh for every pose."""
     language: Literal["en", "zh"] = "en"
@@ -225,8 +232,9 @@ class Build:
 
     def run(self) -> int:
         """Build; 1 where a scene failed."""
-        from spacecast.dataset.build import BuildSettings, build
-        from spacecast.report.console import print_build
+        from spacecast.dataset.build import BuildSettings, build, build_shard
+        from spacecast.dataset.share import Share
+        from spacecast.report.console import print_shard
 
         if len(self.paths) < 2:
             raise SpacecastError("give at least one folder with scans and then the folder to write")
@@ -237,18 +245,58 @@ class Build:
             scenes=self.scenes,
             seed=self.seed,
             workers=self.workers,
+            scheduler=self.scheduler,
             pictures=self.pictures,
             language=self.language,
             resume=self.resume,
             evidence=self.evidence,
         )
         with _progress(self.quiet) as progress:
-            report = build(roots, out, settings, progress=progress)
+            if self.shard is None:
+                report = build(roots, out, settings, progress=progress)
+            else:
+                shard = build_shard(roots, out, Share.parse(self.shard), settings, progress=progress)
+        if self.shard is None:
+            return _built(report, self.quiet)
         if not self.quiet:
-            print_build(report, out)
-        for failure in report.failures:
-            print(f"spacecast: {failure}", file=sys.stderr)
-        return 1 if report.failures else 0
+            print_shard(shard)
+        return _failed(shard.failures)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Make one dataset of the shards of a build, with the same bytes as a build in one go."""
+
+    paths: Annotated[Positional[tuple[Path, ...]], arg(metavar="SHARD [SHARD ...] OUT")]
+    """All folders that were built with --shard i/n, then the folder to write. The scans are not needed."""
+    quiet: bool = False
+    """No progress and no table; errors are still said."""
+
+    def run(self) -> int:
+        """Merge; 1 where a scene failed."""
+        from spacecast.dataset.merge import merge
+
+        if len(self.paths) < 2:
+            raise SpacecastError("give the folders of all shards and then the folder to write")
+        *shards, out = self.paths
+        with _progress(self.quiet) as progress:
+            report = merge(shards, out, progress=progress)
+        return _built(report, self.quiet)
+
+
+def _built(report: BuildReport, quiet: bool) -> int:
+    from spacecast.report.console import print_build
+
+    if not quiet:
+        print_build(report, report.path)
+    return _failed(report.failures)
+
+
+def _failed(failures: Sequence[str]) -> int:
+    """Say which scenes failed; the exit status."""
+    for failure in failures:
+        print(f"spacecast: {failure}", file=sys.stderr)
+    return 1 if failures else 0
 
 
 @dataclass(frozen=True)
@@ -341,6 +389,7 @@ _OURS: dict[str, type] = {
     "scene": Scene,
     "ask": Ask,
     "build": Build,
+    "merge": Merge,
     "verify": Verify,
     "evaluate": Evaluate,
     "score": Score,
@@ -470,7 +519,8 @@ def _progress(quiet: bool) -> Iterator[Any]:
     from rich.progress import Progress as Bars
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True)) as bars:
+    window_s = 3600.0  # what is done in it tells the time left: a scene takes minutes
+    with Bars(*columns, console=Console(stderr=True), speed_estimate_period=window_s) as bars:
         yield _Stages(bars)
 
 
@@ -480,8 +530,8 @@ class _Stages:
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total)
-        self._bars.update(self._tasks[stage], completed=done, total=total)
+            self._tasks[stage] = self._bars.add_task(stage, total=total or None)
+        self._bars.update(self._tasks[stage], completed=done, total=total or None)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,12 @@ from pathlib import Path
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[Path]:
-    """Yields a name beside ``path`` to write to; renamed onto ``path`` when the block ends, removed when it fails."""
+    """Yields a name beside ``path`` to write to; renamed onto ``path`` when the block ends, removed when it fails.
+
+    The name is nobody else's: processes of several machines, which may have equal ids, write to one folder.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         yield aside
         aside.replace(path)

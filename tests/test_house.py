@@ -144,6 +144,7 @@ def test_packages_that_are_imported_are_declared() -> None:
     listed = [*project["dependencies"], *(x for extra in project["optional-dependencies"].values() for x in extra)]
     names = {line.split(";")[0].split(">")[0].split("[")[0].strip().lower().replace("-", "_") for line in listed}
     names |= {"pil"} if "pillow" in names else set()
+    names |= {"distributed"} if "dask" in names else set()  # an extra of dask
     for module, path in MODULES.items():
         for name, _ in imported(path):
             top = name.split(".")[0].lower()

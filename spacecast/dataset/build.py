@@ -8,24 +8,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from spacecast.dataset.balance import Feature, TypeRules
 from spacecast.dataset.card import card_of
-from spacecast.dataset.evidence import Survey, write_evidence
+from spacecast.dataset.evidence import SURVEY_PARTS, write_evidence
 from spacecast.dataset.manifest import Unmet, manifest_of, versions_of, write_rejections
-from spacecast.dataset.pool import run
+from spacecast.dataset.pool import cluster, run
 from spacecast.dataset.quotas import shares_of
 from spacecast.dataset.reader import MANIFEST
-from spacecast.dataset.release import WORK, prepare, publish, staging
-from spacecast.dataset.rows import Row, row_of
+from spacecast.dataset.release import WORK, held, publish, staging
 from spacecast.dataset.selection import Before, orders_of, select
 from spacecast.dataset.settings import REGISTERED, BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
-from spacecast.dataset.shards import Question, Shard, write_shards
+from spacecast.dataset.shards import Shard, write_shards
+from spacecast.dataset.share import CANDIDATES, PICTURES, SHARED, Given, Share, shard_of, write_shard
+from spacecast.dataset.streams import Pictures, Questions, Rows
 from spacecast.dataset.tasks import (
     EVERY_TYPE,
     PictureTask,
@@ -35,24 +37,24 @@ from spacecast.dataset.tasks import (
     features_of,
     find_candidates,
     make_pictures,
-    pictures_of,
-    records_of,
+    picture_failure,
+    views_of,
     work_of,
     worker_died,
 )
 from spacecast.dataset.tasks import SETTINGS as TASK_SETTINGS
-from spacecast.dataset.twins import twins_of
 from spacecast.dataset.types import QuestionType, Suite
-from spacecast.dataset.words import candidate_from
 from spacecast.errors import InputError, SpacecastError
 from spacecast.files import write_whole
 
-__all__ = ["BuildReport", "BuildSettings", "build"]
+__all__ = ["BuildReport", "BuildSettings", "build", "build_given", "build_shard"]
 
 _REASONS_SHOWN = 3
 
+_SceneOrPictures = TypeVar("_SceneOrPictures", SceneTask, PictureTask)
+
 Progress = Callable[[str, int, int], None]
-"""``progress(stage, done, total)``, called as scenes and shards are done."""
+"""``progress(stage, done, total)``, called as scenes and shards are done; a total of 0 is of what is only counted."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,51 @@ def build(
         InputError: ``out`` holds something else, a root holds no scans, or a scene lies in two roots.
         SpacecastError: an unknown suite, or no question could be asked.
     """
-    said = progress or (lambda stage, done, total: None)
-    return _Build(Path(out), settings or BuildSettings(), sources, said).run([Path(root) for root in roots])
+    return _Build(Path(out), settings or BuildSettings(), sources, progress or _silent).run(roots)
+
+
+def build_shard(
+    roots: Sequence[str | Path],
+    out: str | Path,
+    share: Share,
+    settings: BuildSettings | None = None,
+    *,
+    progress: Progress | None = None,
+    sources: Sources = REGISTERED,
+) -> ShardReport:
+    """The candidates of a share of the scenes, with every picture that they may show, for ``merge``.
+
+    Arguments and errors are those of :func:`build`; ``share`` says which part.
+    """
+    return _Build(Path(out), settings or BuildSettings(), sources, progress or _silent).run_share(roots, share)
+
+
+def build_given(
+    given: Given, out: Path, settings: BuildSettings, *, progress: Progress | None = None, sources: Sources = REGISTERED
+) -> BuildReport:
+    """Build from candidates and pictures that are there; see ``merge.py``."""
+    return _Build(out, settings, sources, progress or _silent, given).run(())
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    pass
+
+
+class ShardReport(NamedTuple):
+    """What a shard holds."""
+
+    path: Path
+    share: Share
+    scenes: int
+    candidates: int
+    failures: tuple[str, ...]
+    """Scenes that could not be used, a line each."""
+
+
+class _LeftOut(NamedTuple):
+    times: int
+    examples: tuple[str, ...]
+    """The first uids."""
 
 
 class _Choice(NamedTuple):
@@ -110,14 +155,14 @@ class _Choice(NamedTuple):
 
     features: dict[str, Feature]
     """Uid -> feature, of the chosen."""
-    left_out: dict[str, dict[str, list[str]]]
-    """Scene key -> reason -> uids of the others."""
+    left_out: dict[str, dict[str, _LeftOut]]
+    """Scene key -> reason -> how many others, with examples."""
 
     def against(self) -> dict[str, int]:
         """Reason -> how many were left out for it."""
         counts: Counter[str] = Counter()
         for reasons in self.left_out.values():
-            counts.update({reason: len(uids) for reason, uids in reasons.items()})
+            counts.update({reason: left.times for reason, left in reasons.items()})
         return dict(sorted(counts.items()))
 
 
@@ -127,6 +172,7 @@ class _Build:
     settings: BuildSettings
     sources: Sources
     progress: Progress
+    given: Given | None = None
 
     @cached_property
     def suite(self) -> Suite:
@@ -136,15 +182,21 @@ class _Build:
     def order_of_types(self) -> dict[str, int]:
         return {kind.code: i for i, kind in enumerate(self.suite.types)}
 
-    @property
+    @cached_property
     def work(self) -> Path:
-        return self.out / WORK
+        return self.out.absolute() / WORK  # workers elsewhere stand in another folder
 
-    def run(self, roots: Sequence[Path]) -> BuildReport:
+    def run(self, roots: Sequence[str | Path]) -> BuildReport:
         self._check()
         folders = self._folders(roots)
-        prepare(self.out, self.settings)
-        failures = self._find(folders)
+        with (
+            cluster(self.settings.scheduler) as executor,
+            held(self.out, self.settings.shown(), resume=self.settings.resume),
+        ):
+            return self._run(folders, executor)
+
+    def _run(self, folders: Mapping[str, Folder], executor: Executor | None) -> BuildReport:
+        failures = self._find(folders, executor)
         while True:  # a scene whose pictures fail leaves, and selection is made again without it
             usable = {key: folder for key, folder in folders.items() if key not in failures}
             if not usable:
@@ -154,11 +206,44 @@ class _Build:
             questions = self._questions(choices)
             if not questions:
                 raise SpacecastError(f"no question can be asked in {len(usable)} scenes; {self._top(works)}")
-            lost = self._pictures(usable, works, questions)
+            lost = self._pictures(usable, works, questions, executor)
             if not lost:
                 break
             failures.update(lost)
         return self._release(usable, works, choices, questions, sorted(failures.values()))
+
+    def run_share(self, roots: Sequence[str | Path], share: Share) -> ShardReport:
+        self._check()
+        folders = self._folders(roots)
+        own = {key: folders[key] for key in share.of(list(folders))}
+        if not own:
+            raise SpacecastError(f"shard {share} has none of {len(folders)} scenes; use at most {len(folders)} shards")
+        said = {**self.settings.shown(), "shard": str(share)}
+        with (
+            cluster(self.settings.scheduler) as executor,
+            held(self.out, said, resume=self.settings.resume),
+        ):
+            failures = self._find(own, executor)
+            works = {key: work_of(self._file(key)) for key in own if key not in failures}
+            tasks = []
+            for key, work in works.items():
+                views = tuple(view for _, view in sorted(work.views.items()))
+                stamp = digest_of([work.key, work.inputs, "all"])
+                file = self._pictures_file(key)
+                tasks.append(PictureTask(own[key], file, stamp, self.settings, self.sources, views, keep_failures=True))
+            failures.update(self._done(make_pictures, tasks, executor, "pictures"))
+            whole = [key for key in works if key not in failures]
+            files = {
+                name: [file_of(key) for key in whole]
+                for name, file_of in ((CANDIDATES, self._file), (PICTURES, self._pictures_file))
+            }
+            said = shard_of(
+                share, self.settings, self.suite, self.sources, folders=folders, failures=failures, files=files
+            )
+            write_shard(said, files, staging(self.out))
+            publish(self.out, SHARED)
+        found = sum(sum(work.candidates.values()) for key, work in works.items() if key not in failures)
+        return ShardReport(self.out, share, len(own) - len(failures), found, tuple(sorted(failures.values())))
 
     def _check(self) -> None:
         if not self.suite.types:
@@ -172,36 +257,75 @@ class _Build:
             if value is not None and value < 1:
                 raise SpacecastError(f"{name} should be at least 1, found {value}")
 
-    def _folders(self, roots: Sequence[Path]) -> dict[str, Folder]:
+    def _folders(self, roots: Sequence[str | Path]) -> Mapping[str, Folder]:
+        """The scenes of the build, in their order."""
+        if self.given is not None:
+            return self.given.folders
         found: dict[str, Folder] = {}
-        for root in roots:
+        for root in map(Path, roots):
             for folder in self.sources.find(root):
                 if folder.key in found:
                     both = f"{found[folder.key].path}, {folder.path}"
                     raise InputError(f"scene {folder.scene_id} is found twice: {both}; give one of them")
-                found[folder.key] = folder
+                found[folder.key] = folder._replace(path=folder.path.absolute())
         if not found:
             raise InputError("no scenes: give at least one folder that holds scans")
         return dict(sorted(found.items())[: self.settings.scenes])
 
     def _file(self, key: str) -> Path:
-        return self.work / "candidates" / f"{key}.parquet"
+        """A scene's candidates."""
+        if self.given is not None and key in self.given.candidates:
+            return self.given.candidates[key]
+        return self.work / CANDIDATES / f"{key}.parquet"
 
-    def _find(self, folders: Mapping[str, Folder]) -> dict[str, str]:
+    def _pictures_file(self, key: str) -> Path:
+        """A scene's pictures: at least those that are shown."""
+        if self.given is not None and key in self.given.pictures:
+            return self.given.pictures[key]
+        return self.work / PICTURES / f"{key}.parquet"
+
+    def _find(self, folders: Mapping[str, Folder], executor: Executor | None) -> dict[str, str]:
         """Candidates of every scene into their files; failures by scene."""
         # The number of questions comes in at selection alone: scenes are the same for any.
         shown = {name: value for name, value in self.settings.shown().items() if name not in ("questions", "scenes")}
-        key = digest_of([shown, versions_of(self.suite), str(TASK_SETTINGS), Feature._fields])
-        tasks = [
-            SceneTask(folder, self._file(name), key, self.settings, self.sources) for name, folder in folders.items()
-        ]
-        failures = {}
-        self.progress("scenes", 0, len(tasks))
-        results = run(find_candidates, tasks, workers=self.settings.workers, died=worker_died)
+        key = digest_of([shown, versions_of(self.suite), str(TASK_SETTINGS), Feature._fields, SceneWork._fields])
+        tasks, failures = [], {}
+        for name, folder in folders.items():
+            if self.given is not None and name in self.given.failures:
+                failures[name] = self.given.failures[name]
+            elif self.given is None or name not in self.given.candidates:
+                if self.given is not None and not folder.path.exists():
+                    raise InputError(f"{folder.path}: takes the place of a scene that failed; put the scan back there")
+                tasks.append(SceneTask(folder, self._file(name), key, self.settings, self.sources))
+        return failures | self._done(find_candidates, tasks, executor, "scenes")
+
+    def _done(
+        self,
+        function: Callable[[_SceneOrPictures], str | None],
+        tasks: Sequence[_SceneOrPictures],
+        executor: Executor | None,
+        stage: str,
+    ) -> dict[str, str]:
+        """Run the tasks of a stage; failures by scene.
+
+        Raises:
+            SpacecastError: a worker wrote to where this process cannot see it.
+        """
+        failures, found = {}, 0
+        self.progress(stage, 0, len(tasks))
+        results = run(function, tasks, workers=self.settings.workers, died=worker_died, executor=executor)
         for done, (task, failure) in enumerate(results, start=1):
             if failure is not None:
                 failures[task.folder.key] = failure
-            self.progress("scenes", done, len(tasks))
+            elif not task.file.is_file():
+                raise SpacecastError(
+                    f"{task.file}: was written by a worker of the cluster and is not here; "
+                    "its workers have to see the folder that is written under the same path"
+                )
+            elif isinstance(task, SceneTask):
+                found += sum(work_of(task.file).candidates.values())
+                self.progress("candidates so far", found, 0)
+            self.progress(stage, done, len(tasks))
         return failures
 
     def _quotas(self) -> dict[str, int]:
@@ -223,15 +347,21 @@ class _Build:
             selection = select(list(features.values()), quotas[kind.code], self._rules(kind), Before(asked_before))
             if kind.level == "L1":
                 asked_before |= {features[uid].relation for uid in selection.chosen}
-            left_out: dict[str, dict[str, list[str]]] = {}
+            uids: dict[str, dict[str, list[str]]] = {}
             for uid, reason in selection.refused.items():
-                left_out.setdefault(features[uid].scene, {}).setdefault(reason, []).append(uid)
+                uids.setdefault(features[uid].scene, {}).setdefault(reason, []).append(uid)
+            left_out = {
+                scene: {
+                    reason: _LeftOut(len(left), tuple(sorted(left)[: TASK_SETTINGS.max_examples]))
+                    for reason, left in reasons.items()
+                }
+                for scene, reasons in uids.items()
+            }
             choices[kind.code] = _Choice({uid: features[uid] for uid in selection.chosen}, left_out)
             self.progress("selection", done, len(self.suite.types))
         return choices
 
-    def _questions(self, choices: Mapping[str, _Choice]) -> list[Question]:
-        """Rows in the order of the dataset: by scene, type and uid."""
+    def _questions(self, choices: Mapping[str, _Choice]) -> Questions:
         kinds = {kind.code: kind for kind in self.suite.types}
         orders: dict[str, tuple[int, ...]] = {}
         by_scene: dict[str, dict[str, str]] = {}
@@ -239,63 +369,58 @@ class _Build:
             orders.update(orders_of(list(choice.features.values()), self._rules(kinds[code]), self.settings.seed))
             for uid, feature in choice.features.items():
                 by_scene.setdefault(feature.scene, {})[uid] = code
-        questions = []
-        for key, codes in sorted(by_scene.items()):
-            records = records_of(self._file(key), set(codes))
-            candidates = {uid: candidate_from(records[uid]) for uid in sorted(codes)}
-            twins = twins_of(candidates.values())
-            for uid, code in sorted(codes.items(), key=lambda pair: (self.order_of_types[pair[1]], pair[0])):
-                kind, version = kinds[code], self.suite.wording_version
-                row = row_of(candidates[uid], kind, orders[uid], wording_version=version, twin=twins.get(uid))
-                questions.append(Question(row, candidates[uid]))
-        return questions
+        files = {key: self._file(key) for key in sorted(by_scene)}
+        return Questions(self.suite, files, by_scene, orders)
 
     def _pictures(
-        self, folders: Mapping[str, Folder], works: Mapping[str, SceneWork], questions: Sequence[Question]
+        self,
+        folders: Mapping[str, Folder],
+        works: Mapping[str, SceneWork],
+        questions: Questions,
+        executor: Executor | None,
     ) -> dict[str, str]:
         """Encoded pictures of every scene's questions into its file; failures by scene."""
-        views: dict[str, dict[str, Mapping[str, Any]]] = {}
-        for question in questions:
-            of_scene = views.setdefault(_scene_of(question.row), {})
-            for view in question.candidate.draft.facts["views"]:
-                of_scene[view["name"]] = {key: value for key, value in view.items() if key != "role"}
-        tasks = []
-        for key, of_scene in sorted(views.items()):
+        tasks, failures = [], {}
+        for key in questions.files:
+            of_scene: dict[str, dict[str, Any]] = {}
+            for question in questions.of_scene(key):
+                of_scene.update(views_of(question.candidate.draft))
+            if self.given is not None and key in self.given.pictures:
+                failure = picture_failure(
+                    self._pictures_file(key),
+                    [*sorted(of_scene), *SURVEY_PARTS] if self.settings.evidence else sorted(of_scene),
+                )
+                if failure is not None:
+                    failures[key] = failure
+                continue
             shown = tuple(view for _, view in sorted(of_scene.items()))
             stamp = digest_of([works[key].key, works[key].inputs, list(shown)])
-            file = self.work / "pictures" / f"{key}.parquet"
+            file = self._pictures_file(key)
             tasks.append(PictureTask(folders[key], file, stamp, self.settings, self.sources, shown))
-        failures = {}
-        self.progress("pictures", 0, len(tasks))
-        results = run(make_pictures, tasks, workers=self.settings.workers, died=worker_died)
-        for done, (task, failure) in enumerate(results, start=1):
-            if failure is not None:
-                failures[task.folder.key] = failure
-            self.progress("pictures", done, len(tasks))
-        return failures
+        return failures | self._done(make_pictures, tasks, executor, "pictures")
 
     def _release(
         self,
         folders: Mapping[str, Folder],
         works: Mapping[str, SceneWork],
         choices: Mapping[str, _Choice],
-        questions: Sequence[Question],
+        questions: Questions,
         failures: Sequence[str],
     ) -> BuildReport:
         folder = staging(self.out)
-        pictures = _Pictures(self.out / WORK / "pictures")
+        pictures = Pictures(self._pictures_file)
         shards: list[Shard] = []
         total = -(-len(questions) // SHARD_SETTINGS.rows_per_shard)
         for shard in write_shards(questions, pictures, folder):
             shards.append(shard)
             self.progress("shards", len(shards), total)
-        rows = [question.row for question in questions]
+        rows = Rows(folder, shards)
         evidence: dict[str, str] = {}
         if self.settings.evidence:
             for row in rows:
                 evidence.update(write_evidence(row, pictures.survey_of(row), folder))
         unmet = self._unmet(works, choices)
-        datasets = sorted({row.dataset for row in rows})
+        datasets = sorted({folders[key].dataset for key in questions.files})
         manifest = manifest_of(
             settings=self.settings,
             suite=self.suite,
@@ -311,12 +436,11 @@ class _Build:
         _write_text(folder / "README.md", card_of(manifest))
         _write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
         publish(self.out)
-        counts = Counter(row.source_type for row in rows)
         return BuildReport(
             path=self.out,
-            questions=len(rows),
-            scenes=len({_scene_of(row) for row in rows}),
-            by_type={(kind.level, kind.name): counts[kind.code] for kind in self.suite.types},
+            questions=len(questions),
+            scenes=len(questions.files),
+            by_type={(kind.level, kind.name): len(choices[kind.code].features) for kind in self.suite.types},
             unmet=tuple(map(str, unmet)),
             failures=tuple(failures),
             manifest=manifest,
@@ -347,9 +471,9 @@ class _Build:
         found = {}
         for key, work in works.items():
             selected = [
-                Refused(code, "selection", reason, len(uids), tuple(sorted(uids)[: TASK_SETTINGS.max_examples]))
+                Refused(code, "selection", reason, left.times, left.examples)
                 for code, choice in sorted(choices.items())
-                for reason, uids in sorted(choice.left_out.get(key, {}).items())
+                for reason, left in sorted(choice.left_out.get(key, {}).items())
             ]
             found[folders[key].dataset, folders[key].scene_id] = [*work.refused, *selected]
         return found
@@ -357,37 +481,6 @@ class _Build:
     def _top(self, works: Mapping[str, SceneWork]) -> str:
         reasons = _most(works.values(), {EVERY_TYPE, *self.order_of_types})
         return "refused most: " + (", ".join(f"{reason} {count}" for reason, count in reasons) or "nothing was tried")
-
-
-class _Pictures:
-    """Encoded pictures of rows, one scene's file in memory at a time: rows come scene by scene."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._scene = ""
-        self._encoded: dict[str, bytes] = {}
-        self._survey: Survey | None = None
-
-    def _of_scene(self, row: Row) -> dict[str, bytes]:
-        if self._scene != _scene_of(row):
-            self._scene = _scene_of(row)
-            self._encoded = pictures_of(self._folder / f"{self._scene}.parquet")
-            self._survey = None
-        return self._encoded
-
-    def __call__(self, row: Row) -> tuple[bytes, ...]:
-        encoded = self._of_scene(row)
-        return tuple(encoded[name] for name in (row.image_name, *row.auxiliary_image_names))
-
-    def survey_of(self, row: Row) -> Survey:
-        encoded = self._of_scene(row)
-        if self._survey is None:
-            self._survey = Survey.from_parts(encoded)
-        return self._survey
-
-
-def _scene_of(row: Row) -> str:
-    return Folder(row.dataset, row.scene_id, Path()).key
 
 
 def _most(works: Iterable[SceneWork], codes: set[str]) -> tuple[tuple[str, int], ...]:

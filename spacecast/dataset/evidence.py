@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MAP, SURVEY = "/map", "/survey"
 """Names of a survey's parts among a scene's pictures; no view is named so."""
+SURVEY_PARTS = (MAP, SURVEY)
 
 
 @dataclass(frozen=True)

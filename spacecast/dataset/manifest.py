@@ -7,7 +7,7 @@ import importlib
 import math
 import pkgutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +29,8 @@ _OF_VERIFICATION = (
     *("askable", "audit", "chain_facts", "chain_sight", "coherence", "distractors", "findings", "gaps", "plausible"),
     *("recompute", "remeasure", "rescan", "shadows", "verify", "walkable"),
 )
-_NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in _OF_VERIFICATION)
+_OF_RUNNING = ("pool",)
+_NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in (*_OF_VERIFICATION, *_OF_RUNNING))
 
 
 class Unmet(NamedTuple):
@@ -112,7 +113,7 @@ def manifest_of(
     settings: BuildSettings,
     suite: Suite,
     packages: Sequence[str],
-    rows: Sequence[Row],
+    rows: Collection[Row],
     shards: Sequence[Shard],
     scenes: Mapping[str, SceneWork],
     failures: Sequence[str],
@@ -159,7 +160,7 @@ def manifest_of(
     return shown
 
 
-def counts_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+def counts_of(rows: Collection[Row]) -> dict[str, dict[str, int]]:
     """How many questions per level, type, dataset, scene, and number of pictures."""
     keys: dict[str, list[str]] = {
         "by_level": [row.level for row in rows],
@@ -172,7 +173,7 @@ def counts_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(Counter(values).items())) for name, values in keys.items()}
 
 
-def balance_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, int]]]:
+def balance_of(rows: Collection[Row]) -> dict[str, dict[str, dict[str, int]]]:
     """Per type: how often each letter (set of letters) and each value is right."""
     found: dict[str, dict[str, Counter[str]]] = {}
     for row in rows:
@@ -186,7 +187,7 @@ def balance_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, int]]]:
     }
 
 
-def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+def changes_of(rows: Collection[Row]) -> dict[str, dict[str, int]]:
     """Per type about a change: how many answers it leaves as they were, and how many twins are asked too."""
     found: dict[str, Counter[str]] = {}
     for row in rows:
@@ -199,7 +200,7 @@ def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     return {category: dict(counts) for category, counts in sorted(found.items())}
 
 
-def margins_of(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, float]]]:
+def margins_of(rows: Collection[Row]) -> dict[str, dict[str, dict[str, float]]]:
     """Per type and margin: how many questions record it, least, median and largest."""
     values: dict[str, dict[str, list[float]]] = {}
     for row in rows:

@@ -81,11 +81,7 @@ class Benchmark:
         rows: list[Row] = []
         places: dict[str, _Place] = {}
         for shard in shards:
-            try:
-                table = pq.ParquetFile(shard).read(columns=[name for name in COLUMNS if name != "images"])
-            except (pa.ArrowInvalid, OSError) as error:
-                raise InputError(f"{shard}: not a readable Parquet file; build or download it again") from error
-            for number, row in enumerate(rows_of(table, str(shard))):
+            for number, row in enumerate(rows_in(shard)):
                 if row.question_uid in places:
                     raise InputError(f"{shard}: question {row.question_uid} is there twice; build the dataset again")
                 places[row.question_uid] = _Place(shard, number)
@@ -176,6 +172,19 @@ class Benchmark:
             elif sha256_of(shard) != listed[name]:
                 problems.append(f"{shard}: its bytes are not those of {MANIFEST}; it was changed after the build")
         return problems
+
+
+def rows_in(shard: Path) -> list[Row]:
+    """The rows of one shard.
+
+    Raises:
+        InputError: it cannot be read, or lacks a column.
+    """
+    try:
+        table = pq.ParquetFile(shard).read(columns=[name for name in COLUMNS if name != "images"])
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{shard}: not a readable Parquet file; build or download it again") from error
+    return rows_of(table, str(shard))
 
 
 def beside(benchmark: Path, out: str | Path) -> Path:

@@ -36,6 +36,8 @@ class BuildSettings:
         excluded_rooms: rooms whose scans are not used, as ``draw.rooms_of`` gives them.
         seed: the only source of chance.
         workers: processes; changes no byte of the output.
+        scheduler: address of a Dask scheduler whose workers do the scenes' work in place of ``workers``; they have to
+            see the scans and the folder that is written under the same paths.
         pictures: ``photos`` as taken, or ``render`` for pictures drawn from the mesh for every pose.
         language: of questions and options.
         resume: keep finished scenes of an interrupted build in the same folder.
@@ -49,6 +51,7 @@ class BuildSettings:
     excluded_rooms: tuple[str, ...] = ()
     seed: int = 0
     workers: int = 1
+    scheduler: str | None = None
     pictures: Pictures = "photos"
     language: Language = "en"
     resume: bool = False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +52,7 @@ def shard_name(number: int, count: int) -> str:
 
 
 def write_shards(
-    questions: Sequence[Question], pictures: Callable[[Row], tuple[bytes, ...]], folder: Path
+    questions: Collection[Question], pictures: Callable[[Row], tuple[bytes, ...]], folder: Path
 ) -> Iterator[Shard]:
     """Write questions in their order; yields each shard when it is written and compared.
 
@@ -65,8 +66,9 @@ def write_shards(
     """
     size = SETTINGS.rows_per_shard
     count = -(-len(questions) // size)
+    rest = iter(questions)
     for number in range(count):
-        part = questions[number * size : (number + 1) * size]
+        part = list(islice(rest, size))
         encoded = [pictures(question.row) for question in part]
         name = shard_name(number, count)
         path = folder / name

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import traceback
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from spacecast.dataset.balance import Feature
 from spacecast.dataset.chance import number
+from spacecast.dataset.evidence import SURVEY_PARTS
 from spacecast.dataset.rows import plain, relation_unchanged
 from spacecast.dataset.selection import rank_of
-from spacecast.dataset.settings import BuildSettings, Folder, Sources, digest_of
+from spacecast.dataset.settings import BuildSettings, Folder, Painter, Sources, digest_of
 from spacecast.dataset.thinning import in_turns
 from spacecast.dataset.twins import relation_key
 from spacecast.dataset.types import UNNAMED_ROLES, Candidate, Draft, Language, QuestionType, Refusal, Suite
@@ -36,6 +39,8 @@ from spacecast.scan import Scan
 EVERY_TYPE = "*"
 """In a refusal: not of one type, but of the scene's views or objects."""
 _META = b"spacecast"
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""In the names of Python's objects: another one each time."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class SceneTask(NamedTuple):
 
 
 class PictureTask(NamedTuple):
-    """The pictures of one scene that are shown."""
+    """The pictures of one scene that are shown, or may be."""
 
     folder: Folder
     file: Path
@@ -73,6 +78,8 @@ class PictureTask(NamedTuple):
     sources: Sources
     views: tuple[Mapping[str, Any], ...]
     """Entries of ``facts.views``, by name."""
+    keep_failures: bool = False
+    """Write down which pictures cannot be made: perhaps they are not shown. Otherwise one is the scene's failure."""
 
 
 class Refused(NamedTuple):
@@ -96,6 +103,8 @@ class SceneWork(NamedTuple):
     refused: tuple[Refused, ...]
     candidates: dict[str, int]
     """Type code -> how many were found, before any were left out for number."""
+    views: dict[str, dict[str, Any]]
+    """Every view that a candidate shows: name -> its entry of ``facts.views``, without its role."""
 
 
 def find_candidates(task: SceneTask) -> str | None:
@@ -118,6 +127,7 @@ def failure_of(folder: Folder, error: Exception) -> str:
     for path in (folder.path, folder.path.parent):
         for name in sorted({str(path), str(path.resolve())}, key=len, reverse=True):
             text = text.replace(f"{name}/", "").replace(name, folder.scene_id)
+    text = _ADDRESS.sub("", text)
     if not isinstance(error, SpacecastError):  # a fault of ours: say where
         frame = traceback.extract_tb(error.__traceback__)[-1]
         text = f"{type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}: {text}"
@@ -172,6 +182,7 @@ def _find(task: SceneTask) -> None:
 class _Found(NamedTuple):
     feature: Feature
     record: str
+    views: dict[str, dict[str, Any]]
 
 
 class _Tally:
@@ -248,9 +259,15 @@ def _worded(
         if isinstance(candidate, Refusal):
             refused.append(candidate)
         else:
-            kept.append(_Found(_feature(candidate, kind, scan, settings.seed), record_of(candidate)))
+            feature = _feature(candidate, kind, scan, settings.seed)
+            kept.append(_Found(feature, record_of(candidate), views_of(draft)))
     too_many = [Refusal("selection", "more_than_enough", case) for case in sorted(left_out)]
     return sorted(kept, key=lambda entry: entry.feature.uid), [*refused, *too_many]
+
+
+def views_of(draft: Draft) -> dict[str, dict[str, Any]]:
+    """The views that a draft shows: name -> its entry of ``facts.views``, without its role."""
+    return {view["name"]: {name: view[name] for name in view if name != "role"} for view in draft.facts["views"]}
 
 
 def _language(language: Language, suite: Suite) -> Language:
@@ -335,6 +352,7 @@ def _write(
         "is_aligned": scan.is_aligned,
         "refused": [list(row) for row in tally.rows()],
         "candidates": found,
+        "views": {name: view for entries in kept.values() for entry in entries for name, view in entry.views.items()},
         "types": list(kept),
     }
     metadata = {_META: json.dumps(plain(said), sort_keys=True).encode()}
@@ -358,7 +376,15 @@ def work_of(file: Path) -> SceneWork:
     refused = tuple(
         Refused(code, stage, reason, times, tuple(examples)) for code, stage, reason, times, examples in said["refused"]
     )
-    return SceneWork(said["key"], said["inputs"], said["problems"], said["is_aligned"], refused, said["candidates"])
+    return SceneWork(
+        key=said["key"],
+        inputs=said["inputs"],
+        problems=said["problems"],
+        is_aligned=said["is_aligned"],
+        refused=refused,
+        candidates=said["candidates"],
+        views=said["views"],
+    )
 
 
 def features_of(file: Path, type_code: str) -> list[Feature]:
@@ -397,27 +423,49 @@ def make_pictures(task: PictureTask) -> str | None:
 
 
 def _write_pictures(task: PictureTask) -> None:
-    scan = task.sources.read(task.folder)
-    paint = task.sources.painter(scan) if task.settings.pictures == "render" else None
-    names, pictures = [], []
-    for view in task.views:
-        names.append(str(view["name"]))
-        pictures.append(_encoded_photo(scan, view) if paint is None else _encoded(paint(view)))
-        size = Image.open(io.BytesIO(pictures[-1])).size
-        if size != (view["width"], view["height"]):
-            raise InputError(
-                f"{scan.scene_id}: the picture of view {view['name']} is {size[0]}x{size[1]}, "
-                f"not {view['width']}x{view['height']} as its camera says"
-            )
-    if task.settings.evidence:
-        for name, data in task.sources.surveyor(scan).parts().items():
-            names.append(name)
-            pictures.append(data)
+    encoded: dict[str, bytes] = {}
+    failures: dict[str, str] = {}
+
+    @contextmanager
+    def kept_for(names: Iterable[str]) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not task.keep_failures:
+                raise
+            failures.update(dict.fromkeys(names, failure_of(task.folder, error)))
+
+    views = {str(view["name"]): view for view in task.views}
+    parts = SURVEY_PARTS if task.settings.evidence else ()
+    with kept_for([*views, *parts]):
+        scan = task.sources.read(task.folder)
+        paint = task.sources.painter(scan) if task.settings.pictures == "render" else None
+        for name, view in views.items():
+            with kept_for([name]):
+                encoded[name] = _picture(scan, view, paint)
+        if parts:
+            with kept_for(parts):
+                encoded.update(task.sources.surveyor(scan).parts())
+    columns = {"name": list(encoded), "encoded": list(encoded.values())}
     schema = pa.schema([("name", pa.string()), ("encoded", pa.binary())])
-    metadata = {_META: json.dumps({"key": task.key}).encode()}
-    table = pa.Table.from_pydict({"name": names, "encoded": pictures}, schema=schema.with_metadata(metadata))
+    metadata = {_META: json.dumps({"key": task.key, "failures": failures}, sort_keys=True).encode()}
+    table = pa.Table.from_pydict(columns, schema=schema.with_metadata(metadata))
     with write_whole(task.file) as aside:
         pq.write_table(table, aside, compression="none", row_group_size=1)
+
+
+def _picture(scan: Scan, view: Mapping[str, Any], paint: Painter | None) -> bytes:
+    encoded = _encoded_photo(scan, view) if paint is None else _encoded(paint(view))
+    try:
+        size = Image.open(io.BytesIO(encoded)).size
+    except UnidentifiedImageError as error:
+        raise InputError(f"{scan.scene_id}: the photo of view {view['name']} is no picture; copy it again") from error
+    if size != (view["width"], view["height"]):
+        raise InputError(
+            f"{scan.scene_id}: the picture of view {view['name']} is {size[0]}x{size[1]}, "
+            f"not {view['width']}x{view['height']} as its camera says"
+        )
+    return encoded
 
 
 def _encoded_photo(scan: Scan, view: Mapping[str, Any]) -> bytes:
@@ -435,7 +483,14 @@ def _encoded(pixels: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def pictures_of(file: Path) -> dict[str, bytes]:
-    """The encoded pictures of a scene, by view name; where evidence is made, the parts of its survey too."""
-    table = pq.read_table(file)
-    return dict(zip(table["name"].to_pylist(), table["encoded"].to_pylist(), strict=True))
+def pictures_of(file: Path, names: Collection[str]) -> dict[str, bytes]:
+    """Some of the encoded pictures of a scene, by view name; where evidence is made, the parts of its survey too."""
+    with pq.ParquetFile(file) as source:  # a row group each: only what is asked for is read
+        places = {name: i for i, name in enumerate(source.read(columns=["name"])["name"].to_pylist())}
+        return {name: source.read_row_group(places[name])["encoded"][0].as_py() for name in sorted(names)}
+
+
+def picture_failure(file: Path, names: Iterable[str]) -> str | None:
+    """Why one of some pictures could not be made: the first, in the order given."""
+    failures = _meta_of(file)["failures"]
+    return next((failures[name] for name in names if name in failures), None)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 if TYPE_CHECKING:
-    from spacecast.dataset.build import BuildReport
+    from spacecast.dataset.build import BuildReport, ShardReport
     from spacecast.dataset.findings import Finding
     from spacecast.relations import Answer
     from spacecast.scene import Scene
@@ -106,6 +106,12 @@ def print_build(report: BuildReport, out: Path) -> None:
     console.print(counts)
     for line in report.unmet:
         console.print(f"  {line}", markup=False, highlight=False)
+
+
+def print_shard(report: ShardReport) -> None:
+    """What a shard holds, in one line."""
+    scenes = "scene" if report.scenes == 1 else "scenes"
+    print(f"{report.path}: shard {report.share}: {report.candidates} candidates in {report.scenes} {scenes}")
 
 
 def print_findings(findings: Sequence[Finding]) -> None:
