@@ -115,8 +115,7 @@ class ChainSight:
                 yield "chain", f"{one} and {other} have {share:.3f} of their surface in common"
             if object_share < SETTINGS.min_object_share - SETTINGS.object_share:
                 yield "chain", f"{one} and {other} have {object_share:.4f} of the view in common on objects"
-        # Links leave out what the next view sees from behind, as of a thin board: they may be weaker, not stronger.
-        if stored is not None and float(stored) > weakest + SETTINGS.share:
+        if stored is not None and abs(float(stored) - weakest) > SETTINGS.share:
             yield "margins", f"weakest_link_share {stored}, measured again {weakest:.4f}"
 
     def _measured(self, one: str, other: str) -> Overlap:

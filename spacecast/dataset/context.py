@@ -116,7 +116,9 @@ class SceneContext:
         pool = pool_of_frames(self.scan, self._chosen, pictures=self.pictures)
         views = [self.view(name) for name in pool.names]
         links = Links.of(views, self.sight, threads=1)
-        return Chains(links, {view.name: view.world_from_camera for view in views})
+        poses = {view.name: view.world_from_camera for view in views}
+        rooms = {name: self.scene.room_at(pose.translation) for name, pose in poses.items()}
+        return Chains(links, poses, rooms)
 
     @cached_property
     def showings(self) -> Showings:

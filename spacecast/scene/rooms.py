@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import binary_fill_holes, distance_transform_edt, label
 from shapely.geometry.base import BaseGeometry
 
@@ -36,6 +36,8 @@ class RoomSettings:
     close_wall_m: float = 0.20
     open_m: float = 0.10
     min_area_m2: float = 1.0
+    stand_m: float = 0.30
+    """A point so far from a room may be in it: somebody beside a wall, whose cells are no room (own)."""
 
 
 SETTINGS = RoomSettings()
@@ -98,6 +100,13 @@ def room_of(rooms: tuple[Room, ...], item: SceneObject) -> Room | None:
     shares = [float(shapely.area(shapely.intersection(plan, room.polygon))) for room in rooms]
     best = int(np.argmax(shares))
     return rooms[best] if shares[best] > 0.0 else None
+
+
+def room_at(rooms: tuple[Room, ...], point_in_world: ArrayLike) -> Room | None:
+    """The nearest room of a point (2,) or (3,), seen from above; None where it is farther than 0.30 from all."""
+    point = shapely.Point(np.asarray(point_in_world, dtype=np.float64)[:2])
+    near = [float(shapely.distance(point, room.polygon)) for room in rooms]
+    return rooms[int(np.argmin(near))] if near and min(near) <= SETTINGS.stand_m else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from spacecast.scene.attachment import Attachment, Body, Readings, bodies_after,
 from spacecast.scene.feasibility import Hindrance, hindrances, path_is_clear, sentence
 from spacecast.scene.interventions import Effect, Intervention, Single, resolve, steps_of
 from spacecast.scene.objects import SceneObject, Shape, Support
-from spacecast.scene.rooms import Room, room_of, rooms_of
+from spacecast.scene.rooms import Room, room_at, room_of, rooms_of
 from spacecast.scene.support import Ground
 
 
@@ -315,6 +315,10 @@ class Scene:
     def room_of(self, name: int | str) -> Room | None:
         """The room that holds most of an object's plan, or None."""
         return room_of(self.rooms, self.objects[self.resolve(name)])
+
+    def room_at(self, point_in_world: ArrayLike) -> Room | None:
+        """The room in which a point (2,) or (3,) lies on the floor plan, or to which it is near; or None."""
+        return room_at(self.rooms, point_in_world)
 
     @property
     def room_center_in_world(self) -> NDArray[np.float64]:

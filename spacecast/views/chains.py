@@ -59,13 +59,20 @@ class Chain(NamedTuple):
 class Chains:
     """Finds chains between views of a pool; what it finds is kept."""
 
-    def __init__(self, links: Links, poses: Mapping[str, Transform]) -> None:
+    def __init__(self, links: Links, poses: Mapping[str, Transform], rooms: Mapping[str, object] | None = None) -> None:
         """Takes the links of a pool, and ``world_from_camera`` of each of its views, by name.
+
+        Args:
+            links: of the pool.
+            poses: of its views.
+            rooms: what stands for the room in which each camera is, None for none known. A chain stays in one room, as
+                its text says (own), whatever can be seen through a door. Without it all are in one.
 
         Raises:
             KeyError: a view has no pose.
         """
         self.links = links
+        self._strengths = links.strengths if rooms is None else _within(links, rooms)
         self._places_in_world = np.array([poses[name].translation for name in links.names]).reshape(-1, 3)
         self._yaws_deg = np.array([_yaw_deg(poses[name]) for name in links.names])
         self._seeing = _bits_by_object([links.visible_ids[name] for name in links.names])
@@ -115,7 +122,7 @@ class Chains:
     def _way(self, a: int, b: int) -> _Way:
         if (a, b) not in self._ways:
             apart_m = float(np.linalg.norm(self._places_in_world[a] - self._places_in_world[b]))
-            self._ways[a, b] = _Way(a, b, self._goal(b, apart_m < SETTINGS.near_m), self.links.strengths)
+            self._ways[a, b] = _Way(a, b, self._goal(b, apart_m < SETTINGS.near_m), self._strengths)
         return self._ways[a, b]
 
     def _goal(self, b: int, by_angle: bool) -> _Goal:
@@ -126,8 +133,15 @@ class Chains:
             else:
                 left = np.linalg.norm(self._places_in_world - self._places_in_world[b], axis=1)
                 least = SETTINGS.min_progress_m
-            self._goals[b, by_angle] = _Goal.towards(b, left, least, self.links.strengths)
+            self._goals[b, by_angle] = _Goal.towards(b, left, least, self._strengths)
         return self._goals[b, by_angle]
+
+
+def _within(links: Links, rooms: Mapping[str, object]) -> Array:
+    """(n, n) strengths of the links between views whose cameras are in one room."""
+    here = [rooms[name] for name in links.names]
+    together = np.array([[one is not None and one == other for other in here] for one in here], dtype=np.bool_)
+    return np.where(together.reshape(links.strengths.shape), links.strengths, 0.0)
 
 
 def _yaw_deg(world_from_camera: Transform) -> float:

@@ -67,6 +67,17 @@ def test_a_door_parts_two_rooms() -> None:
     assert scene.room_of("bed") is small
 
 
+def test_somebody_stands_in_the_room_that_is_near() -> None:
+    scene = scene_of(two_rooms("structure door"))
+    large = scene.rooms[0]
+    for room in scene.rooms:
+        assert scene.room_at(room.center_in_world) is room
+        x_low = room.polygon.bounds[0]
+        assert scene.room_at((x_low, room.center_in_world[1], 1.5)) is room
+    assert scene.room_at((large.polygon.bounds[0] - 0.25, large.center_in_world[1])) is large
+    assert scene.room_at((large.polygon.bounds[0] - 0.35, large.center_in_world[1])) is None
+
+
 def test_an_open_way_joins_them() -> None:
     scene = scene_of([t for t in two_rooms("structure door") if t.id != 700])
     assert len(scene.rooms) == 1

@@ -49,6 +49,7 @@ def turned(**yaw_deg: float) -> dict[str, Transform]:
 
 
 LINE = on_a_line(a=0.0, b=1.0, c=2.0, d=3.0, e=4.0)
+LINE_OF_FOUR = on_a_line(a=0.0, b=1.0, c=2.0, d=3.0)
 
 
 def test_neighbours_are_a_chain_of_two() -> None:
@@ -258,3 +259,14 @@ def test_a_demo_scan_has_chains_of_three_and_more_that_keep_every_rule(demo_root
 def test_the_real_scan_has_chains_of_three_and_more_that_keep_every_rule(real_scans: Path) -> None:
     images = check_chains(READER.read(real_scans / "scans" / "scene0000_00"), "render", mains=8, frames=40)
     assert min(images[n] for n in (3, 4, 5)) > 0
+
+
+def test_a_chain_stays_in_one_room() -> None:
+    links = links_of({"ac": 0.9, "bc": 0.9, "cd": 0.9, "ab": 0.5, "bd": 0.5})
+    assert Chains(links, LINE_OF_FOUR).between("a", "d", [1], [2]).bridges == ("c",)
+    hall = Chains(links, LINE_OF_FOUR, {"a": "bath", "b": "bath", "c": "hall", "d": "bath"})
+    assert hall.between("a", "d", [1], [2]).bridges == ("b",)
+    assert hall.between("a", "c", [1], [2]) is None
+    assert hall.fewest_images("b", "c") is None
+    nowhere = Chains(links, LINE_OF_FOUR, dict.fromkeys("abcd"))
+    assert nowhere.fewest_images("a", "b") is None
