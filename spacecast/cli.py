@@ -208,7 +208,13 @@ class Build:
     questions: int | None = None
     """How many in all; by default as many as the suite has, or as the scans allow."""
     scenes: int | None = None
-    """Use at most this many scenes, the first by id."""
+    """Use this many scenes, drawn by the seed, one scan of a room before its rescans; scenes that fail or give nothing
+    are replaced by the next. By default all."""
+    per_dataset: str | None = None
+    """How the questions are shared out among datasets, for example scannet=718,scannetpp=3144; by default as published,
+    where all scans are of these two. What one cannot give the others do."""
+    exclude: UseAppendAction[tuple[Path, ...]] = ()
+    """Leave out every room that this dataset of questions uses; may be given several times."""
     seed: int = 0
     """The same seed, scans and settings give the same bytes."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -233,6 +239,7 @@ class Build:
     def run(self) -> int:
         """Build; 1 where a scene failed."""
         from spacecast.dataset.build import BuildSettings, build, build_shard
+        from spacecast.dataset.draw import rooms_of
         from spacecast.dataset.share import Share
         from spacecast.report.console import print_shard
 
@@ -243,6 +250,8 @@ class Build:
             suite=self.suite,
             questions=self.questions,
             scenes=self.scenes,
+            per_dataset=_counts(self.per_dataset),
+            excluded_rooms=rooms_of(self.exclude),
             seed=self.seed,
             workers=self.workers,
             scheduler=self.scheduler,
@@ -492,6 +501,15 @@ def _open(root: Path, scene_id: str) -> Scan:
         raise SpacecastError(f"{root}: no scene {scene_id!r} among {len(scans)}; for example {', '.join(near)}")
     reader, path = scans[scene_id]
     return reader.read(path)
+
+
+def _counts(text: str | None) -> tuple[tuple[str, int], ...]:
+    """Numbers by name, as ``scannet=718,scannetpp=3144`` gives them."""
+    pairs = [entry.strip().partition("=") for entry in text.split(",")] if text else []
+    counts = {name: int(count) for name, _, count in pairs if name and count.isdecimal()}
+    if len(counts) < len(pairs):
+        raise SpacecastError(f"give numbers by dataset as scannet=718,scannetpp=3144, each once; found {text!r}")
+    return tuple(sorted(counts.items()))
 
 
 def _named(text: str) -> int | str:

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from spacecast.dataset.balance import Feature, TypeRules
+from spacecast.dataset.balance import Feature
 from spacecast.dataset.card import card_of
+from spacecast.dataset.choosing import Choice, Scene, choose, refused_most, rejections_of, rules_of, unmet_of
+from spacecast.dataset.draw import SETTINGS as DRAW_SETTINGS
+from spacecast.dataset.draw import Draw, drawn
 from spacecast.dataset.evidence import SURVEY_PARTS, write_evidence
-from spacecast.dataset.manifest import Unmet, manifest_of, versions_of, write_rejections
+from spacecast.dataset.manifest import manifest_of, versions_of, write_rejections
 from spacecast.dataset.pool import cluster, run
-from spacecast.dataset.quotas import shares_of
+from spacecast.dataset.quotas import question_weights, scene_weights
 from spacecast.dataset.reader import MANIFEST
 from spacecast.dataset.release import WORK, held, publish, staging
-from spacecast.dataset.selection import Before, orders_of, select
+from spacecast.dataset.selection import orders_of
 from spacecast.dataset.settings import REGISTERED, BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.shards import SETTINGS as SHARD_SETTINGS
 from spacecast.dataset.shards import Shard, write_shards
@@ -31,10 +34,8 @@ from spacecast.dataset.streams import Pictures, Questions, Rows
 from spacecast.dataset.tasks import (
     EVERY_TYPE,
     PictureTask,
-    Refused,
     SceneTask,
     SceneWork,
-    features_of,
     find_candidates,
     make_pictures,
     picture_failure,
@@ -43,13 +44,11 @@ from spacecast.dataset.tasks import (
     worker_died,
 )
 from spacecast.dataset.tasks import SETTINGS as TASK_SETTINGS
-from spacecast.dataset.types import QuestionType, Suite
+from spacecast.dataset.types import Suite
 from spacecast.errors import InputError, SpacecastError
 from spacecast.files import write_whole
 
 __all__ = ["BuildReport", "BuildSettings", "build", "build_given", "build_shard"]
-
-_REASONS_SHOWN = 3
 
 _SceneOrPictures = TypeVar("_SceneOrPictures", SceneTask, PictureTask)
 
@@ -66,7 +65,8 @@ class BuildReport:
         questions: how many.
         scenes: how many scenes have questions.
         by_type: (level, name) -> questions, for every type of the suite.
-        unmet: types with fewer questions than were wanted, a line each, with what stood against more.
+        unmet: types with fewer questions than were wanted, in all or of a dataset, a line each, with what stood against
+            more.
         failures: scenes that could not be used, a line each.
         manifest: as written.
     """
@@ -144,28 +144,6 @@ class ShardReport(NamedTuple):
     """Scenes that could not be used, a line each."""
 
 
-class _LeftOut(NamedTuple):
-    times: int
-    examples: tuple[str, ...]
-    """The first uids."""
-
-
-class _Choice(NamedTuple):
-    """Outcome of the selection of one type over all scenes."""
-
-    features: dict[str, Feature]
-    """Uid -> feature, of the chosen."""
-    left_out: dict[str, dict[str, _LeftOut]]
-    """Scene key -> reason -> how many others, with examples."""
-
-    def against(self) -> dict[str, int]:
-        """Reason -> how many were left out for it."""
-        counts: Counter[str] = Counter()
-        for reasons in self.left_out.values():
-            counts.update({reason: left.times for reason, left in reasons.items()})
-        return dict(sorted(counts.items()))
-
-
 @dataclass(frozen=True)
 class _Build:
     out: Path
@@ -189,6 +167,7 @@ class _Build:
     def run(self, roots: Sequence[str | Path]) -> BuildReport:
         self._check()
         folders = self._folders(roots)
+        self._check_shares(folders)
         with (
             cluster(self.settings.scheduler) as executor,
             held(self.out, self.settings.shown(), resume=self.settings.resume),
@@ -196,25 +175,77 @@ class _Build:
             return self._run(folders, executor)
 
     def _run(self, folders: Mapping[str, Folder], executor: Executor | None) -> BuildReport:
-        failures = self._find(folders, executor)
-        while True:  # a scene whose pictures fail leaves, and selection is made again without it
-            usable = {key: folder for key, folder in folders.items() if key not in failures}
+        datasets = sorted({folder.dataset for folder in folders.values()})
+        draw = Draw()
+        while True:  # scenes that fail or give nothing leave, others come, and selection is made again
+            usable = self._search(folders, draw, executor)
             if not usable:
-                raise SpacecastError(f"none of {len(folders)} scenes can be used; {min(failures.values())}")
+                raise SpacecastError(f"none of {len(folders)} scenes can be used; {self._why(draw)}")
             works = {key: work_of(self._file(key)) for key in usable}
-            choices = self._select(usable)
+            scenes = {key: Scene(folder.dataset, self._file(key), works[key]) for key, folder in usable.items()}
+            choices = choose(self.suite, self.settings, scenes, datasets, partial(self.progress, "selection"))
             questions = self._questions(choices)
-            if not questions:
+            if not len(questions):
                 raise SpacecastError(f"no question can be asked in {len(usable)} scenes; {self._top(works)}")
+            asked = set(questions.files)
+            if self._can_be_better(folders, usable, asked, len(questions), draw):
+                draw = draw.without(idle=set(usable) - asked)
+                continue
             lost = self._pictures(usable, works, questions, executor)
             if not lost:
                 break
-            failures.update(lost)
-        return self._release(usable, works, choices, questions, sorted(failures.values()))
+            draw.failures.update(lost)
+        return self._release(folders, scenes, choices, questions, draw)
+
+    def _search(self, folders: Mapping[str, Folder], draw: Draw, executor: Executor | None) -> dict[str, Folder]:
+        """Candidates of as many scenes as are wanted, where there are so many; what fails is noted in the draw."""
+        while True:
+            usable = self._drawn(folders, draw)
+            fresh = {key: folder for key, folder in usable.items() if key not in draw.sought}
+            if not fresh:
+                return usable
+            draw.failures.update(self._find(fresh, executor, len(draw.sought)))
+            draw.sought.update(fresh)
+            if self.settings.scenes is not None:
+                found = {key: work_of(self._file(key)).candidates for key in fresh if key not in draw.failures}
+                draw.barren.update(key for key, candidates in found.items() if not any(candidates.values()))
+
+    def _drawn(self, folders: Mapping[str, Folder], draw: Draw) -> dict[str, Folder]:
+        if self.settings.scenes is None:
+            return {key: folder for key, folder in folders.items() if key not in draw.unusable}
+        counts = Counter(folder.dataset for folder in folders.values())
+        weights = scene_weights(counts, self.suite.per_dataset)
+        for name, questions in self.settings.per_dataset:
+            if questions == 0:
+                weights[name] = 0
+        return drawn(list(folders.values()), self.settings.scenes, self.settings.seed, weights, draw.unusable)
+
+    def _can_be_better(
+        self, folders: Mapping[str, Folder], usable: Mapping[str, Folder], asked: set[str], questions: int, draw: Draw
+    ) -> bool:
+        """True where scenes have candidates and no question, though there are enough, and others can come instead."""
+        return (
+            self.settings.scenes is not None
+            and len(asked) < len(usable) <= questions
+            and len(draw.unusable) + len(usable) < len(folders)
+            and draw.times_redrawn < DRAW_SETTINGS.max_redraws
+        )
+
+    def _why(self, draw: Draw) -> str:
+        return (
+            min(draw.failures.values())
+            if draw.failures
+            else self._top({k: work_of(self._file(k)) for k in draw.barren})
+        )
 
     def run_share(self, roots: Sequence[str | Path], share: Share) -> ShardReport:
         self._check()
-        folders = self._folders(roots)
+        every = self._folders(roots)
+        self._check_shares(every)
+        folders = self._drawn(every, Draw())
+        spare = {key: folder for key, folder in every.items() if key not in folders}
+        if self.settings.scenes is None:
+            spare = {}
         own = {key: folders[key] for key in share.of(list(folders))}
         if not own:
             raise SpacecastError(f"shard {share} has none of {len(folders)} scenes; use at most {len(folders)} shards")
@@ -223,7 +254,7 @@ class _Build:
             cluster(self.settings.scheduler) as executor,
             held(self.out, said, resume=self.settings.resume),
         ):
-            failures = self._find(own, executor)
+            failures = self._find(own, executor, 0)
             works = {key: work_of(self._file(key)) for key in own if key not in failures}
             tasks = []
             for key, work in works.items():
@@ -238,7 +269,14 @@ class _Build:
                 for name, file_of in ((CANDIDATES, self._file), (PICTURES, self._pictures_file))
             }
             said = shard_of(
-                share, self.settings, self.suite, self.sources, folders=folders, failures=failures, files=files
+                share,
+                self.settings,
+                self.suite,
+                self.sources,
+                folders=folders,
+                spare=spare,
+                failures=failures,
+                files=files,
             )
             write_shard(said, files, staging(self.out))
             publish(self.out, SHARED)
@@ -257,10 +295,18 @@ class _Build:
             if value is not None and value < 1:
                 raise SpacecastError(f"{name} should be at least 1, found {value}")
 
+        counts = [count for _, count in self.settings.per_dataset]
+        if counts and (min(counts) < 0 or sum(counts) < 1):
+            raise SpacecastError(f"questions per dataset should be at least 0, and one above, found {counts}")
+
+    def _check_shares(self, folders: Mapping[str, Folder]) -> None:
+        datasets = sorted({folder.dataset for folder in folders.values()})
+        question_weights(datasets, self.suite.per_dataset, dict(self.settings.per_dataset))
+
     def _folders(self, roots: Sequence[str | Path]) -> Mapping[str, Folder]:
-        """The scenes of the build, in their order."""
+        """All scenes that a build may use, by key; those that it does use are drawn."""
         if self.given is not None:
-            return self.given.folders
+            return {**self.given.folders, **self.given.spare}
         found: dict[str, Folder] = {}
         for root in map(Path, roots):
             for folder in self.sources.find(root):
@@ -270,7 +316,11 @@ class _Build:
                 found[folder.key] = folder._replace(path=folder.path.absolute())
         if not found:
             raise InputError("no scenes: give at least one folder that holds scans")
-        return dict(sorted(found.items())[: self.settings.scenes])
+        excluded = set(self.settings.excluded_rooms)
+        left = {key: folder for key, folder in sorted(found.items()) if folder.room_key not in excluded}
+        if not left:
+            raise InputError(f"all of {len(found)} scenes are of rooms that are left out; give other scans")
+        return left
 
     def _file(self, key: str) -> Path:
         """A scene's candidates."""
@@ -284,10 +334,11 @@ class _Build:
             return self.given.pictures[key]
         return self.work / PICTURES / f"{key}.parquet"
 
-    def _find(self, folders: Mapping[str, Folder], executor: Executor | None) -> dict[str, str]:
-        """Candidates of every scene into their files; failures by scene."""
-        # The number of questions comes in at selection alone: scenes are the same for any.
-        shown = {name: value for name, value in self.settings.shown().items() if name not in ("questions", "scenes")}
+    def _find(self, folders: Mapping[str, Folder], executor: Executor | None, before: int) -> dict[str, str]:
+        """Candidates of every scene into their files, after some others; failures by scene."""
+        # What is wanted comes in at draw and selection alone: a scene's candidates are the same for any.
+        apart = ("questions", "scenes", "per_dataset", "excluded_rooms")
+        shown = {name: value for name, value in self.settings.shown().items() if name not in apart}
         key = digest_of([shown, versions_of(self.suite), str(TASK_SETTINGS), Feature._fields, SceneWork._fields])
         tasks, failures = [], {}
         for name, folder in folders.items():
@@ -297,7 +348,7 @@ class _Build:
                 if self.given is not None and not folder.path.exists():
                     raise InputError(f"{folder.path}: takes the place of a scene that failed; put the scan back there")
                 tasks.append(SceneTask(folder, self._file(name), key, self.settings, self.sources))
-        return failures | self._done(find_candidates, tasks, executor, "scenes")
+        return failures | self._done(find_candidates, tasks, executor, "scenes", before)
 
     def _done(
         self,
@@ -305,16 +356,17 @@ class _Build:
         tasks: Sequence[_SceneOrPictures],
         executor: Executor | None,
         stage: str,
+        before: int = 0,
     ) -> dict[str, str]:
-        """Run the tasks of a stage; failures by scene.
+        """Run the tasks of a stage, after some others of it; failures by scene.
 
         Raises:
             SpacecastError: a worker wrote to where this process cannot see it.
         """
-        failures, found = {}, 0
-        self.progress(stage, 0, len(tasks))
+        failures, found, total = {}, 0, before + len(tasks)
+        self.progress(stage, before, total)
         results = run(function, tasks, workers=self.settings.workers, died=worker_died, executor=executor)
-        for done, (task, failure) in enumerate(results, start=1):
+        for done, (task, failure) in enumerate(results, start=before + 1):
             if failure is not None:
                 failures[task.folder.key] = failure
             elif not task.file.is_file():
@@ -325,48 +377,16 @@ class _Build:
             elif isinstance(task, SceneTask):
                 found += sum(work_of(task.file).candidates.values())
                 self.progress("candidates so far", found, 0)
-            self.progress(stage, done, len(tasks))
+            self.progress(stage, done, total)
         return failures
 
-    def _quotas(self) -> dict[str, int]:
-        known = {quota.type_code: quota.questions for quota in self.suite.quotas}
-        quotas = {kind.code: known.get(kind.code, 0) for kind in self.suite.types}
-        return quotas if self.settings.questions is None else shares_of(self.settings.questions, quotas)
-
-    def _rules(self, kind: QuestionType) -> TypeRules:
-        shares = tuple((rule.answer, rule.share) for rule in self.suite.max_shares if rule.type_code == kind.code)
-        unchanged = self.suite.unchanged_share(kind.code)
-        return TypeRules(kind.code, kind.option_count, kind.multi_select, shares, unchanged)
-
-    def _select(self, folders: Mapping[str, Folder]) -> dict[str, _Choice]:
-        """By type code, level 1 first; one type's candidates are in memory at a time."""
-        quotas, choices = self._quotas(), {}
-        asked_before: frozenset[str] = frozenset()
-        for done, kind in enumerate(sorted(self.suite.types, key=lambda kind: kind.level != "L1"), start=1):
-            features = {f.uid: f for key in folders for f in features_of(self._file(key), kind.code)}
-            selection = select(list(features.values()), quotas[kind.code], self._rules(kind), Before(asked_before))
-            if kind.level == "L1":
-                asked_before |= {features[uid].relation for uid in selection.chosen}
-            uids: dict[str, dict[str, list[str]]] = {}
-            for uid, reason in selection.refused.items():
-                uids.setdefault(features[uid].scene, {}).setdefault(reason, []).append(uid)
-            left_out = {
-                scene: {
-                    reason: _LeftOut(len(left), tuple(sorted(left)[: TASK_SETTINGS.max_examples]))
-                    for reason, left in reasons.items()
-                }
-                for scene, reasons in uids.items()
-            }
-            choices[kind.code] = _Choice({uid: features[uid] for uid in selection.chosen}, left_out)
-            self.progress("selection", done, len(self.suite.types))
-        return choices
-
-    def _questions(self, choices: Mapping[str, _Choice]) -> Questions:
+    def _questions(self, choices: Mapping[str, Choice]) -> Questions:
         kinds = {kind.code: kind for kind in self.suite.types}
         orders: dict[str, tuple[int, ...]] = {}
         by_scene: dict[str, dict[str, str]] = {}
         for code, choice in choices.items():
-            orders.update(orders_of(list(choice.features.values()), self._rules(kinds[code]), self.settings.seed))
+            rules = rules_of(self.suite, kinds[code])
+            orders.update(orders_of(list(choice.features.values()), rules, self.settings.seed))
             for uid, feature in choice.features.items():
                 by_scene.setdefault(feature.scene, {})[uid] = code
         files = {key: self._file(key) for key in sorted(by_scene)}
@@ -402,10 +422,10 @@ class _Build:
     def _release(
         self,
         folders: Mapping[str, Folder],
-        works: Mapping[str, SceneWork],
-        choices: Mapping[str, _Choice],
+        scenes: Mapping[str, Scene],
+        choices: Mapping[str, Choice],
         questions: Questions,
-        failures: Sequence[str],
+        draw: Draw,
     ) -> BuildReport:
         folder = staging(self.out)
         pictures = Pictures(self._pictures_file)
@@ -419,7 +439,11 @@ class _Build:
         if self.settings.evidence:
             for row in rows:
                 evidence.update(write_evidence(row, pictures.survey_of(row), folder))
-        unmet = self._unmet(works, choices)
+        unmet = unmet_of(self.suite, scenes, choices)
+        failures = sorted(draw.failures.values())
+        passed_over = {key: work_of(self._file(key)) for key in sorted(draw.barren | draw.idle)}
+        works = {**passed_over, **{key: scene.work for key, scene in scenes.items()}}
+        refused = rejections_of(works, choices)
         datasets = sorted({folders[key].dataset for key in questions.files})
         manifest = manifest_of(
             settings=self.settings,
@@ -430,9 +454,12 @@ class _Build:
             scenes=works,
             failures=failures,
             unmet=unmet,
+            rooms=sorted({folders[key].room_key for key in questions.files}),
+            passed_over=sorted(passed_over),
             evidence=evidence,
         )
-        write_rejections(self._rejections(folders, works, choices), folder / "rejections.parquet")
+        scene_ids = {key: (folders[key].dataset, folders[key].scene_id) for key in works}
+        write_rejections({scene_ids[key]: entries for key, entries in refused.items()}, folder / "rejections.parquet")
         _write_text(folder / "README.md", card_of(manifest))
         _write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
         publish(self.out)
@@ -446,51 +473,9 @@ class _Build:
             manifest=manifest,
         )
 
-    def _unmet(self, works: Mapping[str, SceneWork], choices: Mapping[str, _Choice]) -> list[Unmet]:
-        quotas, found = self._quotas(), []
-        for kind in self.suite.types:
-            choice = choices[kind.code]
-            if len(choice.features) < quotas[kind.code]:
-                found.append(
-                    Unmet(
-                        level=kind.level,
-                        name=kind.name,
-                        type_code=kind.code,
-                        wanted=quotas[kind.code],
-                        chosen=len(choice.features),
-                        candidates=sum(work.candidates.get(kind.code, 0) for work in works.values()),
-                        against=choice.against(),
-                        refused_most=_most(works.values(), {kind.code}),
-                    )
-                )
-        return found
-
-    def _rejections(
-        self, folders: Mapping[str, Folder], works: Mapping[str, SceneWork], choices: Mapping[str, _Choice]
-    ) -> dict[tuple[str, str], list[Refused]]:
-        found = {}
-        for key, work in works.items():
-            selected = [
-                Refused(code, "selection", reason, left.times, left.examples)
-                for code, choice in sorted(choices.items())
-                for reason, left in sorted(choice.left_out.get(key, {}).items())
-            ]
-            found[folders[key].dataset, folders[key].scene_id] = [*work.refused, *selected]
-        return found
-
     def _top(self, works: Mapping[str, SceneWork]) -> str:
-        reasons = _most(works.values(), {EVERY_TYPE, *self.order_of_types})
+        reasons = refused_most(works.values(), {EVERY_TYPE, *self.order_of_types})
         return "refused most: " + (", ".join(f"{reason} {count}" for reason, count in reasons) or "nothing was tried")
-
-
-def _most(works: Iterable[SceneWork], codes: set[str]) -> tuple[tuple[str, int], ...]:
-    """The reasons that refused most to some types, before selection."""
-    counts: Counter[str] = Counter()
-    for work in works:
-        for refused in work.refused:
-            if refused.type_code in codes and refused.stage != "selection":
-                counts[f"{refused.stage}/{refused.reason}"] += refused.times
-    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_REASONS_SHOWN])
 
 
 def _write_text(path: Path, text: str) -> None:

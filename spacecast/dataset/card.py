@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 _HEAD = """---
@@ -46,10 +47,18 @@ def card_of(manifest: Mapping[str, Any]) -> str:
         "before and after, margins): direction, attachment and rotation answers can be computed again from them.\n",
         "## Questions\n",
         _table(("category", "questions", "right answers", "letters"), _by_type(manifest)),
-        _table(("dataset", "questions"), counts["by_dataset"].items()),
+        _table(("level", "questions"), counts["by_level"].items()),
+        _table(("dataset", "questions", "scenes", "questions per scene"), _by_dataset(manifest)),
+        _release(manifest),
+        "## How they are spread\n",
         _table(("pictures", "questions"), counts["by_images"].items()),
-        _table(("scene", "questions"), counts["by_scene"].items()),
+        _table(("category", "pictures", "wrong options by mistake"), _spread(manifest, ("images", "tags"))),
     ]
+    told = _spread(manifest, ("direction", "distance_m", "angle_deg", "sense", "follow"))
+    told = [row for row in told if any(row[1:])]
+    if told:
+        head = ("category", "directions", "distances in metres", "angles in degrees", "sense", "objects that go along")
+        parts.append(_table(head, told))
     if manifest["changes"]:
         parts.append(
             _table(
@@ -61,10 +70,11 @@ def card_of(manifest: Mapping[str, Any]) -> str:
         parts.append("## What the scans did not allow\n")
         parts.append(
             _table(
-                ("category", "wanted", "chosen", "candidates", "left out", "refused most"),
+                ("category", "from", "wanted", "chosen", "candidates", "left out", "refused most"),
                 [
                     (
                         f"{entry['level']} / {entry['name']}",
+                        entry["dataset"] or "all",
                         entry["wanted"],
                         entry["chosen"],
                         entry["candidates"],
@@ -85,6 +95,41 @@ def _by_type(manifest: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
         (category, count, *(_listed(manifest["balance"][category][name].items()) for name in ("values", "letters")))
         for category, count in manifest["counts"]["by_type"].items()
     ]
+
+
+def _by_dataset(manifest: Mapping[str, Any]) -> list[tuple[str, int, int, str]]:
+    """With least, median and largest number of questions in a scene."""
+    counts = manifest["counts"]
+    found = []
+    for dataset, questions in counts["by_dataset"].items():
+        own = sorted(n for scene, n in counts["by_scene"].items() if scene.startswith(f"{dataset}-"))
+        found.append((dataset, questions, len(own), f"{own[0]} to {own[-1]}, median {median(own):g}"))
+    return found
+
+
+def _release(manifest: Mapping[str, Any]) -> str:
+    """Whether this is the whole release, in one paragraph."""
+    said = manifest["published"]
+    parts = (("by_type", "per category"), ("by_dataset", "per dataset"), ("scenes", "of scenes"))
+    other = [words for name, words in parts if said[name] and not said[f"{name}_equal"]]
+    if not other:
+        return "These are the numbers of the whole release.\n"
+    return f"These are not the numbers of the whole release: other numbers {', '.join(other)}.\n"
+
+
+def _spread(manifest: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, ...]]:
+    return [
+        (category, *(_listed(sorted(entry.get(name, {}).items(), key=_in_order)) for name in names))
+        for category, entry in manifest["spread"].items()
+    ]
+
+
+def _in_order(pair: tuple[str, int]) -> tuple[float, str]:
+    """Numbers as numbers."""
+    try:
+        return float(pair[0]), ""
+    except ValueError:
+        return 0.0, pair[0]
 
 
 def _listed(pairs: Any) -> str:

@@ -7,6 +7,7 @@ scans that are added later change as little as they can.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spacecast.dataset.chance import number
@@ -14,6 +15,45 @@ from spacecast.dataset.quotas import capped_shares
 from spacecast.dataset.reader import MANIFEST, Benchmark
 from spacecast.dataset.settings import Folder
 from spacecast.errors import InputError
+
+
+@dataclass(frozen=True)
+class DrawSettings:
+    """How far a draw goes to use every scene (own)."""
+
+    max_redraws: int = 2
+    """Times that scenes in which nothing was chosen are replaced, and all is chosen again."""
+
+
+SETTINGS = DrawSettings()
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How a build's scenes turned out; it grows as they are looked into.
+
+    Attributes:
+        failures: scene key -> why it cannot be used.
+        sought: scenes whose candidates were looked for.
+        barren: scenes that have no candidates and gave way to others.
+        idle: scenes that have candidates of which none was chosen, and gave way.
+        times_redrawn: how often idle scenes gave way.
+    """
+
+    failures: dict[str, str] = field(default_factory=dict)
+    sought: set[str] = field(default_factory=set)
+    barren: set[str] = field(default_factory=set)
+    idle: frozenset[str] = frozenset()
+    times_redrawn: int = 0
+
+    @property
+    def unusable(self) -> set[str]:
+        """Scenes that are passed over."""
+        return {*self.failures, *self.barren, *self.idle}
+
+    def without(self, idle: Collection[str]) -> Draw:
+        """The draw after more scenes gave way."""
+        return replace(self, idle=self.idle | frozenset(idle), times_redrawn=self.times_redrawn + 1)
 
 
 def draw_order(folders: Sequence[Folder], seed: int) -> list[Folder]:

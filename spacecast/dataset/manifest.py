@@ -39,6 +39,8 @@ class Unmet(NamedTuple):
     level: str
     name: str
     type_code: str
+    dataset: str
+    """Whose share was not met; empty where the type has too few in all."""
     wanted: int
     chosen: int
     candidates: int
@@ -48,7 +50,8 @@ class Unmet(NamedTuple):
     """Reasons that refused most before there were candidates: ``stage/reason`` and how many."""
 
     def __str__(self) -> str:
-        parts = [f"{self.level} / {self.name}: {self.chosen} of {self.wanted}", f"{self.candidates} candidates"]
+        where = f" from {self.dataset}" if self.dataset else ""
+        parts = [f"{self.level} / {self.name}{where}: {self.chosen} of {self.wanted}", f"{self.candidates} candidates"]
         if self.against:
             parts.append("left out: " + ", ".join(f"{reason} {count}" for reason, count in self.against.items()))
         if self.refused_most:
@@ -118,6 +121,8 @@ def manifest_of(
     scenes: Mapping[str, SceneWork],
     failures: Sequence[str],
     unmet: Sequence[Unmet],
+    rooms: Sequence[str],
+    passed_over: Sequence[str],
     evidence: Mapping[str, str],
 ) -> dict[str, Any]:
     """The manifest as a value; nothing in it depends on time, machine, path or number of workers."""
@@ -131,7 +136,10 @@ def manifest_of(
         "versions": versions_of(suite),
         "questions": len(rows),
         "counts": counts_of(rows),
+        "published": published_of(suite, rows),
+        "rooms": list(rooms),
         "balance": balance_of(rows),
+        "spread": spread_of(rows),
         "changes": changes_of(rows),
         "limits": {
             "max_shares": [list(rule) for rule in suite.max_shares],
@@ -151,6 +159,7 @@ def manifest_of(
         },
         "problems": _summed(work.problems for work in scenes.values()),
         "failures": sorted(failures),
+        "passed_over": list(passed_over),
         "unmet": [{**entry._asdict(), "refused_most": [list(pair) for pair in entry.refused_most]} for entry in unmet],
         "settings": settings_of_modules(packages),
     }
@@ -173,6 +182,31 @@ def counts_of(rows: Collection[Row]) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(Counter(values).items())) for name, values in keys.items()}
 
 
+def published_of(suite: Suite, rows: Collection[Row]) -> dict[str, Any]:
+    """Are counts those of the suite's whole release, per category, per dataset, and in scenes: with both numbers."""
+    categories = {kind.code: f"{kind.level} / {kind.name}" for kind in suite.types}
+    here = Counter(row.category for row in rows)
+    by_type = {
+        categories[quota.type_code]: {"published": quota.questions, "here": here[categories[quota.type_code]]}
+        for quota in suite.quotas
+    }
+    of_dataset = Counter(row.dataset for row in rows)
+    scenes = Counter(dataset for dataset, _ in {(row.dataset, row.scene_id) for row in rows})
+    published = {quota.dataset: quota for quota in suite.per_dataset}
+    names = sorted({*published, *of_dataset}) if published else []
+    by_dataset = {
+        name: {"published": published[name].questions if name in published else 0, "here": of_dataset[name]}
+        for name in names
+    }
+    by_scenes = {
+        name: {"published": published[name].scenes if name in published else 0, "here": scenes[name]} for name in names
+    }
+    found: dict[str, Any] = {"by_type": by_type, "by_dataset": by_dataset, "scenes": by_scenes}
+    for name, entries in list(found.items()):
+        found[f"{name}_equal"] = all(entry["published"] == entry["here"] for entry in entries.values())
+    return found
+
+
 def balance_of(rows: Collection[Row]) -> dict[str, dict[str, dict[str, int]]]:
     """Per type: how often each letter (set of letters) and each value is right."""
     found: dict[str, dict[str, Counter[str]]] = {}
@@ -183,6 +217,32 @@ def balance_of(rows: Collection[Row]) -> dict[str, dict[str, dict[str, int]]]:
         entry["values"][value] += 1
     return {
         category: {name: dict(sorted(counter.items())) for name, counter in entry.items()}
+        for category, entry in sorted(found.items())
+    }
+
+
+_STATED = ("direction", "distance_m", "angle_deg", "sense")
+"""What is told of a change, as facts name it."""
+
+
+def spread_of(rows: Collection[Row]) -> dict[str, dict[str, dict[str, int]]]:
+    """Per type: how many questions show so many pictures, state a direction, distance, angle or sense, have so many
+    objects go along with the one that is moved; and how many wrong options each mistake makes."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for row in rows:
+        entry = found.setdefault(row.category, {})
+        change = row.facts.get("intervention") or {}
+        values = {"images": str(len(row.image_paths))}
+        values.update({name: str(change[name]) for name in _STATED if change.get(name) is not None})
+        together = change.get("moved", change.get("removed"))
+        if together is not None:
+            values["follow"] = str(len(together) - 1)
+        for name, value in values.items():
+            entry.setdefault(name, Counter())[value] += 1
+        tags = [option["tag"] for option in row.facts.get("options", ()) if option["tag"] is not None]
+        entry.setdefault("tags", Counter()).update(tags)
+    return {
+        category: {name: dict(sorted(counter.items())) for name, counter in sorted(entry.items())}
         for category, entry in sorted(found.items())
     }
 

@@ -69,6 +69,7 @@ class Shard:
         versions: of code, suite, types, wording.
         thresholds: digest of the settings of all modules.
         scenes: of the whole build, in their order, and where they lay.
+        spare: scenes that take the place of such as fail, and where they lay.
         failures: scene key -> why it cannot be used; of this part alone.
         files: name in the folder -> SHA-256.
     """
@@ -80,6 +81,7 @@ class Shard:
     versions: Mapping[str, Any]
     thresholds: str
     scenes: tuple[Folder, ...]
+    spare: tuple[Folder, ...]
     failures: Mapping[str, str]
     files: Mapping[str, str]
 
@@ -90,12 +92,14 @@ class Given:
 
     Attributes:
         folders: all scenes of the build, in their order.
+        spare: scenes that take the place of such as fail; shards did not look for their candidates.
         failures: scene key -> why it cannot be used.
         candidates: scene key -> its file of candidates.
         pictures: scene key -> its file of pictures.
     """
 
     folders: Mapping[str, Folder]
+    spare: Mapping[str, Folder]
     failures: Mapping[str, str]
     candidates: Mapping[str, Path]
     pictures: Mapping[str, Path]
@@ -114,6 +118,7 @@ def shard_of(
     sources: Sources,
     *,
     folders: Mapping[str, Folder],
+    spare: Mapping[str, Folder],
     failures: Mapping[str, str],
     files: Mapping[str, Sequence[Path]],
 ) -> dict[str, Any]:
@@ -125,6 +130,7 @@ def shard_of(
         suite: of the build.
         sources: of the build.
         folders: all scenes of the whole build, in their order.
+        spare: scenes that take the place of such as fail.
         failures: scene key -> why it cannot be used.
         files: name of a folder of the shard -> its files, wherever they are now.
     """
@@ -134,10 +140,19 @@ def shard_of(
         "settings": {name: value for name, value in asdict(settings).items() if name not in _OF_ONE_RUN},
         "versions": versions_of(suite),
         "thresholds": thresholds_of(suite, sources, folders.values()),
-        "scenes": [{**scene._asdict(), "path": str(scene.path)} for scene in folders.values()],
+        "scenes": _listed(folders),
+        "spare": _listed(spare),
         "failures": dict(failures),
         "files": {f"{name}/{path.name}": sha256_of(path) for name, paths in files.items() for path in paths},
     }
+
+
+def _listed(folders: Mapping[str, Folder]) -> list[dict[str, Any]]:
+    return [{**scene._asdict(), "path": str(scene.path)} for scene in folders.values()]
+
+
+def _scenes(said: Sequence[Mapping[str, Any]]) -> tuple[Folder, ...]:
+    return tuple(Folder(**{**scene, "path": Path(scene["path"])}) for scene in said)
 
 
 def write_shard(said: Mapping[str, Any], files: Mapping[str, Sequence[Path]], folder: Path) -> None:
@@ -174,7 +189,8 @@ def read_shard(path: Path) -> Shard:
             shown=shown,
             versions=said["versions"],
             thresholds=said["thresholds"],
-            scenes=tuple(Folder(**{**scene, "path": Path(scene["path"])}) for scene in said["scenes"]),
+            scenes=_scenes(said["scenes"]),
+            spare=_scenes(said["spare"]),
             failures=said["failures"],
             files=said["files"],
         )
@@ -216,7 +232,8 @@ def given_by(shards: Sequence[Shard]) -> Given:
             if key not in shard.failures:
                 candidates[key] = _whole(shard, f"{CANDIDATES}/{key}.parquet")
                 pictures[key] = _whole(shard, f"{PICTURES}/{key}.parquet")
-    return Given(folders, failures, candidates, pictures)
+    spare = {folder.key: folder for folder in first.spare}
+    return Given(folders, spare, failures, candidates, pictures)
 
 
 def _foreign(one: Shard, other: Shard) -> str:
@@ -228,7 +245,7 @@ def _foreign(one: Shard, other: Shard) -> str:
     ]
     if one.share.count != other.share.count:
         differences.append(f"of {other.share.count} shards, not {one.share.count}")
-    if [folder.key for folder in one.scenes] != [folder.key for folder in other.scenes]:
+    if [folder.key for folder in (*one.scenes, *one.spare)] != [folder.key for folder in (*other.scenes, *other.spare)]:
         differences.append(f"of {len(other.scenes)} scenes, and other ones than the {len(one.scenes)}")
     if (one.versions, one.thresholds) != (other.versions, other.thresholds):
         differences.append("made by another version of the code, or with other thresholds")

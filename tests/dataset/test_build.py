@@ -194,7 +194,14 @@ def test_the_card_has_a_head_that_loaders_read(invented: Path) -> None:
     assert yaml.safe_load(head)["configs"] == [
         {"config_name": "default", "data_files": [{"split": "test", "path": "data/test-*.parquet"}]}
     ]
-    assert "| L1 / World Direction | 40 |" in body
+    manifest = json.loads((invented / "release_manifest.json").read_text())
+    by_type, unmet = body.split("## What the scans did not allow")
+    for category, count in manifest["counts"]["by_type"].items():
+        assert f"| {category} | {count} |" in by_type
+    assert f"| L1 / World Direction | all | 40 | {manifest['counts']['by_type']['L1 / World Direction']} |" in unmet
+    own = sorted(manifest["counts"]["by_scene"].values())
+    assert f"| synthetic | {sum(own)} | 4 | {own[0]} to {own[3]}, median {(own[1] + own[2]) / 2:g} |" in body
+    assert "not the numbers of the whole release: other numbers per category." in body
 
 
 def test_rendered_pictures_are_said_to_be(invented_root: Path, tmp_path: Path) -> None:
