@@ -21,6 +21,7 @@ from rich.progress import track
 from rich.table import Table
 from tyro.conf import Positional
 
+from scannet_tools.labels import is_known
 from scannet_tools.opened import SETTINGS as OPENING
 from scannet_tools.opened import open_pictures
 from scannet_tools.scannetpp import READER as SCANNETPP
@@ -58,6 +59,7 @@ COSTS = {
     "not_aligned": Cost("world questions: north is not known"),
     "no_labels": Cost("all questions: geometry only"),
     "no_label_map": Cost("classes and synonyms of labels: only our own groups say what one name could mean"),
+    "unknown_label": Cost("nothing, unless it is another word for something in its scene; questions in Chinese"),
     "no_colors": Cost("colour of rendered views"),
     "broken_object": Cost("the object", True),
     "empty_object": Cost("the object", True),
@@ -160,8 +162,20 @@ def status_of(
     pictures = open_pictures(scan, max_views=opened)
     if pictures.passed_over:
         facts["opened"] = str(pictures.views)
-    problems = (*scan.problems, *(problem.in_one_line() for problem in pictures.problems))
+    more = [problem.in_one_line() for problem in (*pictures.problems, *_unknown_labels(scan))]
+    problems = (*scan.problems, *more)
     return SceneStatus(scene_id, path, facts, problems, readable=True)
+
+
+def _unknown_labels(scan: Scan) -> list[Problem]:
+    """A problem for each label that neither a table of ours nor a label map knows anything of."""
+    counts = Counter(
+        instance.label
+        for instance in scan.instances.values()
+        if not (instance.class_group or instance.category or instance.synset or is_known(instance.label))
+    )
+    detail = "no table and no label map knows it; what else it could mean is not known"
+    return [Problem("unknown_label", label, f"{detail} ({count} here)") for label, count in sorted(counts.items())]
 
 
 def print_lists(lists: ScanNetppLists, here: set[str], *, limit: int | None) -> None:

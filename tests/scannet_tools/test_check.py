@@ -114,9 +114,23 @@ def test_every_kind_that_the_reader_has_is_told_with_its_cost():
     )
     for module in modules:
         kinds |= set(re.findall(r'Problem\(\s*"(\w+)"', Path(module.__file__).read_text(encoding="utf-8")))
-    assert kinds | {"unreadable"} == set(COSTS)
+    assert kinds | {"unreadable", "unknown_label"} == set(COSTS)
     documented = set(re.findall(r"^``(\w+)``  ", scannet.__doc__ + scannetpp.__doc__, re.MULTILINE))
     assert documented == kinds
+
+
+def test_a_label_that_nothing_knows_is_told_once_with_its_count(tmp_path, capsys):
+    folder = good_scene(tmp_path)
+    path = next(folder.glob("*.aggregation.json"))
+    path.write_text(path.read_text().replace("office chair", "Sousaphone").replace("Table", "sousaphone"))
+    assert Check(tmp_path).run() == 0
+    output = capsys.readouterr().out
+    assert f"{NAME} unknown_label: sousaphone: " in output
+    assert "(2 here)" in output
+    # A label map that lists it knows it.
+    (tmp_path / "scannetv2-labels.combined.tsv").write_text("raw_category\tcategory\nsousaphone\ttuba\n")
+    assert Check(tmp_path).run() == 0
+    assert "unknown_label" not in capsys.readouterr().out
 
 
 def test_roots_without_scenes(tmp_path):
