@@ -26,7 +26,7 @@ from questions.directions import (
     frame_facts,
     sector_in,
 )
-from questions.fair import in_turn
+from questions.fair import drafts_of, in_turn
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Draft, Refusal
@@ -109,7 +109,7 @@ class RotatedLayout(BuiltType, Generic[F]):
             for angle_deg in SETTINGS.angles_deg:
                 turn = Turned(item, angle_deg, turned_by(item.answer.value, angle_deg, names))
                 certain[item.showing.images].append(turn)
-        for turns in certain.values():
+        for images, turns in certain.items():
             yield from in_turn(
                 turns,
                 cell=lambda turn: (turn.angle_deg, *self._stated_of(turn.found).values(), turn.value),
@@ -117,6 +117,7 @@ class RotatedLayout(BuiltType, Generic[F]):
                 rank=lambda turn: (float(turn.found.answer.margins["ambiguity"]), turn.found.ids, turn.case),
                 case=lambda turn: turn.case,
                 make=lambda turn: self._made(context, turn),
+                max_drafts=drafts_of(images),
             )
 
     def _stated_of(self, found: F) -> dict[str, str]:

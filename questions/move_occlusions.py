@@ -27,6 +27,7 @@ from questions.changes import Mistakes, tagged
 from questions.moves import Found, MoveType, Pair, Start, Step
 from spacecast.dataset.context import SETTINGS as CONTEXT
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Choice
 from spacecast.frames import Array
 from spacecast.relations import Answer
@@ -45,7 +46,9 @@ class MoveOcclusionSettings:
     """How many are worked out, and what is certain beyond the rule of the relation."""
 
     max_drafts: int = 18
-    """Drafts from one scene: two for each answer and motion; each has to be cast twice (own)."""
+    """Drafts from one scene on one picture: two for each answer and motion; each has to be cast twice (own)."""
+    max_chain_drafts: int = 9
+    """The same of those that show two pictures, and of those that show more."""
     likely_covered: float = 0.15
     """Of the outline of what is farther, the other's covers at least this share where an occlusion is looked for; where
     it covers less, but something, nothing is (own)."""
@@ -76,7 +79,9 @@ class MoveOcclusion(MoveType):
 
     code = "object_move_occlusion"
     frame = "camera"
-    max_drafts = SETTINGS.max_drafts
+
+    def _most(self, images: Images) -> int:
+        return SETTINGS.max_drafts if images == "1" else SETTINGS.max_chain_drafts
 
     def _may_be(self, item: SceneObject) -> bool:
         return "see_through" not in item.traits

@@ -30,8 +30,7 @@ from questions.common import (
     words_of,
     words_of_pictures,
 )
-from questions.fair import SETTINGS as FAIR
-from questions.fair import in_turn
+from questions.fair import drafts_of, in_turn
 from spacecast.dataset.context import SceneContext, ViewRecord
 from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal
@@ -174,9 +173,6 @@ class MoveType(BuiltType):
     """The mover goes by a vector in a heading; the relation of query to reference is asked for."""
 
     frame: Literal["camera", "object", "world"]
-    max_drafts: int = FAIR.max_drafts
-    """From one scene."""
-
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Drafts of every move that is feasible and has a certain answer, in turn over answers and directions."""
         yield from seen_refusals(context)
@@ -205,8 +201,12 @@ class MoveType(BuiltType):
                 rank=lambda found: found.rank,
                 case=lambda found: found.case,
                 make=lambda found: self._made(context, found),
-                max_drafts=self.max_drafts,
+                max_drafts=self._most(images),
             )
+
+    def _most(self, images: Images) -> int:
+        """Drafts from one scene with so many pictures."""
+        return drafts_of(images)
 
     def _key(self, found: Found) -> tuple[Any, ...]:
         """Of questions that differ in nothing but the pictures one is enough."""

@@ -36,7 +36,7 @@ from questions.common import (
     words_of_pictures,
 )
 from questions.directions import directed_ids, direction_relation, frame_facts, sector_in
-from questions.fair import in_turn
+from questions.fair import drafts_of, in_turn
 from questions.moves import may_attach
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.showings import Images, Showing
@@ -207,6 +207,7 @@ class RotatedObject(BuiltType):
                 rank=lambda item: (preference_of(item.body, item.query), item.ambiguity, item.case),
                 case=lambda item: item.case,
                 make=partial(self._made, context, search, images),
+                max_drafts=drafts_of(images),
             )
 
     def _made(self, context: SceneContext, search: _Search, images: Images, found: Found) -> Draft | list[Refusal]:
