@@ -173,6 +173,7 @@ class MoveType(BuiltType):
     """The mover goes by a vector in a heading; the relation of query to reference is asked for."""
 
     frame: Literal["camera", "object", "world"]
+
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Drafts of every move that is feasible and has a certain answer, in turn over answers and directions."""
         yield from seen_refusals(context)

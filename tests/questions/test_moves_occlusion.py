@@ -11,6 +11,7 @@ from questions.move_occlusions import MOTIONS, MoveOcclusion, hull_of, outline, 
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.recompute import solve
+from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Draft, Refusal
 from spacecast.relations import Answer, pairwise_occlusion
 from spacecast.scene import Move
@@ -30,7 +31,8 @@ def context_of(*boxes: Box) -> SceneContext:
 class Everything(MoveOcclusion):
     """Without the bound on how many."""
 
-    max_drafts = 10_000
+    def _most(self, images: Images) -> int:
+        return 10_000
 
 
 def drafts(context: SceneContext, kind: MoveOcclusion | None = None) -> dict[str, Draft]:

@@ -21,6 +21,7 @@ from questions.rotations import RotatedObject
 from questions.suites import TYPES
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.recompute import solve
+from spacecast.dataset.showings import Images
 from spacecast.dataset.twins import relation_key
 from spacecast.dataset.types import Draft, QuestionType, Refusal
 from spacecast.frames import SECTORS, camera_heading, sector_of
@@ -201,7 +202,8 @@ def test_distances_of_what_no_picture_shows_together() -> None:
 class All(MoveCameraDirection):
     """Without the bound on how many."""
 
-    max_drafts = 100_000
+    def _most(self, images: Images) -> int:
+        return 100_000
 
 
 def test_a_move_is_told_by_the_first_camera() -> None:
@@ -236,7 +238,8 @@ def test_mover_and_query_face_the_first_camera() -> None:
     # The fan faces the camera in the middle: south. It goes forward, to the south, by 3 m, to the middle; the chair (4)
     # is then in the east: on the left of one who faces south. At first it was in the southeast: front-left.
     class Every(MoveObjectDirection):
-        max_drafts = 100_000
+        def _most(self, images: Images) -> int:
+            return 100_000
 
     context = ring(things=(15, 0, 1, 2, 3, 4, 5), views=(0, 1, 2))
     draft = drafts(Every(), context)["0-0-4-0+1+2-forward-3"]
@@ -250,7 +253,8 @@ def test_mover_and_query_face_the_first_camera() -> None:
 class Everything(MoveOcclusion):
     """Without the bound on how many."""
 
-    max_drafts = 100_000
+    def _most(self, images: Images) -> int:
+        return 100_000
 
 
 @cache
