@@ -55,6 +55,7 @@ bench: $(VENV)/.dev-ready
 	@for file in build scene sight chains; do echo "== $$file"; $(BIN)/python benchmarks/$$file.py || exit $$?; done
 	@for file in attachment_truth interventions; do echo "== $$file"; \
 		$(BIN)/python benchmarks/$$file.py $(DEMO)/bench-raw || exit $$?; done
+	@echo "== build_scale"; $(BIN)/python benchmarks/build_scale.py $(DEMO)/bench-raw 5 20
 
 clean:
 	rm -rf $(DEMO) $(VENV)
