@@ -60,6 +60,7 @@ COSTS = {
     "no_labels": Cost("all questions: geometry only"),
     "no_label_map": Cost("classes and synonyms of labels: only our own groups say what one name could mean"),
     "unknown_label": Cost("nothing, unless it is another word for something in its scene; questions in Chinese"),
+    "broken_label_map": Cost("as no_label_map", True),
     "no_colors": Cost("colour of rendered views"),
     "broken_object": Cost("the object", True),
     "empty_object": Cost("the object", True),

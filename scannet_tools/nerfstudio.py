@@ -79,7 +79,7 @@ def _lens(data: Mapping[str, Any], path: Path, problems: list[Problem]) -> Lens 
     except FrameError as error:
         why = str(error)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        why = f"needs fl_x fl_y cx cy w h: {type(error).__name__} {error}"
+        why = f"needs fl_x fl_y cx cy w h: {type(error).__name__} {str(error)[:80]}"
     problem = Problem("no_camera", path.name, f"{why}; its frames have no intrinsics")
     if problem not in problems:
         problems.append(problem)

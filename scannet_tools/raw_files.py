@@ -36,12 +36,13 @@ def read_whole(path: Path, *, max_bytes: int = SETTINGS.max_whole_bytes) -> byte
     """
     try:
         with path.open("rb") as file:
-            data = file.read(min(max_bytes, os.fstat(file.fileno()).st_size) + 1)
+            is_larger = os.fstat(file.fileno()).st_size > max_bytes
+            data = b"" if is_larger else file.read(max_bytes)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except MemoryError:
         raise InputError(f"{path}: does not fit into memory") from None
-    if len(data) > max_bytes:
+    if is_larger:
         raise InputError(f"{path}: more than {max_bytes} bytes, which no such file has; download it again")
     return data
 

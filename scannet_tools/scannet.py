@@ -22,6 +22,7 @@ everything that is left out is in ``Scan.problems``:
 ``not_aligned``        no usable ``axisAlignment``; north is arbitrary
 ``no_labels``          a scene without annotation
 ``no_label_map``       no label map beside or above the scene; our own lists stand alone
+``broken_label_map``   a label map that is none; our own lists stand alone
 ``no_colors``          a mesh without colours; it is grey
 ``broken_object``      an entry of the aggregation that is no object; left out
 ``empty_object``       an object without a vertex of its own; left out
@@ -130,10 +131,15 @@ def read(folder: Path) -> Scan:
         if map_path is None:
             detail = "not beside or above the scene; our own lists stand; download it"
             problems.append(Problem("no_label_map", LABEL_MAP_NAME, detail))
-        else:
+        label_map = None
+        if map_path is not None:
             inputs[map_path.name] = map_path
+            try:
+                label_map = LabelMap.read(map_path)
+            except InputError as error:
+                problems.append(Problem("broken_label_map", LABEL_MAP_NAME, f"{error}; our own lists stand"))
         ownership = own_vertices(segments.numbers, groups.groups, max_lost_share=SETTINGS.max_lost_share)
-        instances = _instances(groups.groups, ownership.lost_shares, map_path)
+        instances = _instances(groups.groups, ownership.lost_shares, label_map)
         instance_ids = ownership.instance_ids
         problems += [*groups.problems, *ownership.problems]
 
@@ -233,9 +239,8 @@ def _labels(folder: Path, scene_id: str, vertex_count: int) -> tuple[Segments, G
 
 
 def _instances(
-    groups: tuple[Group, ...], lost_shares: Mapping[int, float], map_path: Path | None
+    groups: tuple[Group, ...], lost_shares: Mapping[int, float], label_map: LabelMap | None
 ) -> dict[int, Instance]:
-    label_map = LabelMap.read(map_path) if map_path is not None else None
     return {
         group.id: instance_of(group.id, group.label, label_map, lost_share=lost_shares[group.id])
         for group in groups

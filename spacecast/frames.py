@@ -143,7 +143,9 @@ class Transform:
         from scipy.spatial.transform import Rotation
 
         quat = np.asarray(quat_wxyz, dtype=np.float64)
-        if quat.shape != (4,) or not np.isfinite(quat).all() or np.linalg.norm(quat) < 1e-8:
+        with np.errstate(over="ignore"):
+            norm = np.linalg.norm(quat)
+        if quat.shape != (4,) or not 1e-8 <= norm < np.inf:  # also true of nan
             raise FrameError(f"{target}_from_{source}: {quat.tolist()} is not a quaternion w x y z")
         rotation = Rotation.from_quat(quat, scalar_first=True).as_matrix()
         return cls(target, source, rotation, np.asarray(translation, dtype=np.float64))
@@ -456,8 +458,9 @@ def _yaw_matrix(yaw_deg: float) -> Array:
 def _rigid_problem(rotation: Array, translation: Array) -> str | None:
     if not (np.isfinite(rotation).all() and np.isfinite(translation).all()):
         return "has values that are not finite"
-    off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
-    if off > SETTINGS.rigid_tolerance:
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
+    if not off <= SETTINGS.rigid_tolerance:  # huge values give infinity, or nan
         return f"rows are not orthonormal (off by {off:.2g})"
     if np.linalg.det(rotation) < 0.0:
         return "mirrors (determinant -1)"
