@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 from scannet_tools.demo.colmap import ModelImage, ModelPoints, write_model
-from scannet_tools.demo.photos import Shot, shot_of
+from scannet_tools.demo.photos import Shot, faces_seen, shot_of
 from scannet_tools.demo.site import Site, jpeg_of, write_bytes, write_json
 from spacecast.frames import Intrinsics, Transform
 
@@ -31,6 +31,8 @@ class DslrSettings:
     test_every: int = 8
     bad: int = 2
     """Photos that the hand blurred, and the dataset marks as bad."""
+    coarse_step: int = 3
+    """Every so many pixels are looked up to find what the photos show."""
     absent: int = 1
     """Photos that are listed, and were not downloaded."""
     points: int = 500
@@ -143,11 +145,23 @@ def entries_of(site: Site, chance: np.random.Generator) -> list[Entry]:
     ]
 
 
+def dslr_of(site: Site) -> tuple[Fisheye, list[Entry]]:
+    """The DSLR that was along on a walk, and its photos."""
+    chance = site.chance("dslr")
+    return fisheye_of(chance), entries_of(site, chance)
+
+
+def dslr_sees(site: Site, *, threads: int = 0) -> NDArray[np.bool_]:
+    """(m,) True for faces that the photos show, looked up at some of their pixels: all that they show was scanned."""
+    camera, entries = dslr_of(site)
+    step = slice(SETTINGS.coarse_step // 2, None, SETTINGS.coarse_step)
+    rays = camera.rays()[step, step].astype(np.float32)
+    return faces_seen(site.solid, [site.poses[entry.frame] for entry in entries], rays, threads=threads)
+
+
 def write_dslr(folder: Path, site: Site, points: ModelPoints, *, threads: int = 0) -> list[Entry]:
     """Write ``dslr/`` of a scene: photos, poses in both forms, lists; returns what is listed."""
-    chance = site.chance("dslr")
-    camera = fisheye_of(chance)
-    entries = entries_of(site, chance)
+    camera, entries = dslr_of(site)
     plain = camera.undistorted()
     rays = camera.rays().astype(np.float32)
     u, v = np.meshgrid(np.arange(plain.width), np.arange(plain.height))
@@ -177,7 +191,7 @@ def write_dslr(folder: Path, site: Site, points: ModelPoints, *, threads: int = 
     numbers = [*_numbers(camera).values(), *camera.k]
     parameters = " ".join(repr(float(value)) for value in numbers)
     text = f"OPENCV_FISHEYE {camera.width} {camera.height} {parameters}"
-    write_model(folder / "colmap", text, images, points, chance)
+    write_model(folder / "colmap", text, images, points, site.chance("dslr", "model"))
     return entries
 
 

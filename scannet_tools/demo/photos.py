@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -136,18 +137,22 @@ def _shaded(
 
 
 def faces_seen(
-    solid: Solid, cameras: list[Transform], intrinsics: Intrinsics, *, threads: int = 0
+    solid: Solid, cameras: Iterable[Transform], rays: NDArray[np.float32], *, threads: int = 0
 ) -> NDArray[np.bool_]:
-    """(m,) True for faces that a coarse picture from any of the cameras hits."""
+    """(m,) True for faces that rays (H, W, 3) in the camera frame hit from any of the cameras."""
     seen = np.zeros(len(solid.faces), dtype=bool)
-    width = SETTINGS.coarse_px
-    rays = Sensor.of(intrinsics.scaled_to(width, width * intrinsics.height // intrinsics.width)).rays
     for camera in cameras:
         hits = solid.rays.cast(
             camera.translation.astype(np.float32), rays @ camera.rotation.T.astype(np.float32), threads=threads
         )
         seen[hits.face[hits.face >= 0]] = True
     return seen
+
+
+def coarse_rays(intrinsics: Intrinsics) -> NDArray[np.float32]:
+    """Rays of a coarse picture of a camera."""
+    width = SETTINGS.coarse_px
+    return Sensor.of(intrinsics.scaled_to(width, width * intrinsics.height // intrinsics.width)).rays
 
 
 def _depth(

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from scannet_tools.demo.camera import between
+from scannet_tools.demo.dslr import dslr_sees
 from scannet_tools.demo.label_map import write_label_map
-from scannet_tools.demo.photos import Sensor, faces_seen, photo_of
+from scannet_tools.demo.photos import Sensor, coarse_rays, faces_seen, photo_of
 from scannet_tools.demo.scanner import scanned
 from scannet_tools.demo.scannet_files import ScanNetFiles
 from scannet_tools.demo.scannetpp_files import ScanNetPPFiles, require_packages, write_lists, write_splits
@@ -118,7 +119,8 @@ def write_site(root: Path, site: Site, layout: str, *, threads: int = 0) -> Sequ
     """Walk through a room once, and write it in every layout that is asked for; returns the scenes' folders."""
     solid, camera = site.solid, site.color_camera
     sensor = Sensor.of(camera)
-    hit = faces_seen(solid, between(site.poses, SETTINGS.pieces), camera, threads=threads)
+    hit = faces_seen(solid, between(site.poses, SETTINGS.pieces), coarse_rays(camera), threads=threads)
+    hit |= dslr_sees(site, threads=threads)
     with ExitStack() as stack:
         layouts = [stack.enter_context(files(root, site)) for files in _WRITERS[layout]]
         for number, pose in enumerate(site.poses):
