@@ -4,12 +4,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-out
-SCENES ?= 4
+SCENES ?= 3
 SEED ?= 0
 
 .PHONY: help demo test lint bench clean
 help:
-	@echo "make demo   set up, write $(SCENES) demo scans, build a benchmark from them, score three baselines, draw pages"
+	@echo "make demo   set up, write demo scans ($(SCENES) as ScanNet, 1 as ScanNet++), build a benchmark from them, score three baselines, draw pages"
 	@echo "make test   set up and run the tests"
 	@echo "make lint   ruff and mypy"
 	@echo "make bench  the benchmarks, by hand: ratios within one run"
@@ -18,7 +18,7 @@ $(VENV)/.run-ready: pyproject.toml scripts/system-libs.sh
 	@sh scripts/system-libs.sh venv "$(PYTHON)"
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@echo "installing spacecast and its packages into $(VENV) (once, a minute or two)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[video]'
 	@sh scripts/system-libs.sh open3d $(BIN)/python
 	@touch $@
 
@@ -29,6 +29,7 @@ $(VENV)/.dev-ready: $(VENV)/.run-ready
 demo: $(VENV)/.run-ready
 	@rm -rf $(DEMO)
 	$(BIN)/spacecast demo $(DEMO)/raw --scenes $(SCENES) --seed $(SEED)
+	$(BIN)/spacecast demo $(DEMO)/raw --scenes 1 --seed $$(($(SEED) + 1)) --layout scannetpp
 	$(BIN)/spacecast check $(DEMO)/raw
 	$(BIN)/spacecast build $(DEMO)/raw $(DEMO)/benchmark --seed $(SEED) --workers 2
 	$(BIN)/spacecast verify $(DEMO)/benchmark $(DEMO)/raw

@@ -155,6 +155,17 @@ def _difference(scan, picture, pixels, numbers, shift=(0, 0)):
     return float(np.median(np.abs(shown - stored).mean(axis=1)))
 
 
+def _off_share(scan, picture, pixels, numbers):
+    """Share of the vertices far from the picture's middle whose colour is not there."""
+    at = np.round(pixels)
+    half = np.array(picture.shape[1::-1]) / 2
+    with np.errstate(invalid="ignore"):
+        inside = (np.abs(at - half) < half - 4).all(axis=1) & (np.linalg.norm(at - half, axis=1) > half[1])
+    u, v = at[inside].astype(int).T
+    away = np.abs(picture[v, u].astype(float) - scan.colors[numbers[inside]]).mean(axis=1)
+    return float((away > 40).mean())
+
+
 def _assert_shows_the_mesh(scan, picture, world_from_camera, pixels_of):
     """The picture is like the mesh where the pose says, and less so some pixels beside it, and not at all elsewhere."""
     numbers = scan.seen_from(world_from_camera[:3, 3])
@@ -380,6 +391,22 @@ def test_words_are_mended_to_those_of_the_other_layout_or_are_its_synonyms(scan)
 # Photos of the DSLR
 
 
+def test_all_that_photos_show_was_scanned(scan):
+    """From where a photo was taken, what is hit first in the whole room is hit first in the mesh."""
+    solid = scan.site.solid
+    _, images, _ = _colmap(scan.folder / "dslr" / "colmap")
+    side = np.linspace(-0.5, 0.5, 30)  # to the right and to the left, up to 60 degrees from the middle
+    angle, around = (x.ravel() for x in np.meshgrid(np.linspace(0.05, 1.05, 40), np.concatenate([side, side + np.pi])))
+    rays = np.stack([np.sin(angle) * np.cos(around), np.sin(angle) * np.sin(around), np.cos(angle)], axis=1)
+    holes = []
+    for _, camera_from_world, _ in images.values():
+        pose = np.linalg.inv(camera_from_world)
+        along = rays @ pose[:3, :3].T
+        whole, scanned = (x.cast(pose[:3, 3], along).t for x in (solid.rays, scan.rays))
+        holes.append((scanned > whole + 0.05).mean())
+    assert np.mean(holes) < 0.01, np.mean(holes)  # rays that graze an edge
+
+
 def test_colmap_and_both_axis_changes_give_one_pose(scan):
     _, images, _ = _colmap(scan.folder / "dslr" / "colmap")
     walk = {pose["frame"]: np.array(pose["world_from_camera"]).reshape(4, 4) for pose in scan.truth["poses"]}
@@ -408,6 +435,13 @@ def test_fisheye_photos_show_the_mesh_where_their_poses_say(scan):
                 scan, picture, np.linalg.inv(images[path.name][1]),
                 lambda camera, points: _fisheye(camera, points, numbers),
             )  # fmt: skip
+            seen = scan.seen_from(np.linalg.inv(images[path.name][1])[:3, 3])
+            bent, straight = (
+                _off_share(scan, picture, _fisheye(images[path.name][1], scan.vertices[seen], lens), seen)
+                for lens in (numbers, [*numbers[:4], 0, 0, 0, 0])
+            )
+            assert bent < 0.08
+            assert straight > 2 * bent
 
 
 def test_undistorted_photos_show_the_mesh_where_their_poses_say(scan):
