@@ -171,13 +171,12 @@ def _rest(table: Table, columns: Mapping[str, int], choices: Mapping[str, Choice
 
 
 def unmet_of(suite: Suite, scenes: Mapping[str, Scene], choices: Mapping[str, Choice]) -> list[Unmet]:
-    """Types with fewer questions than were wanted, in all or of a dataset, with what stood against more."""
+    """Types with fewer questions than wanted, in all or (of several) of a dataset, with what stood against more."""
     found = []
     for kind in suite.types:
         choice, given = choices[kind.code], choices[kind.code].by_dataset()
-        lacking = [
-            (name, count, given[name]) for name, count in choice.wanted.items() if name != ANY and given[name] < count
-        ]
+        wanted_of = {name: count for name, count in choice.wanted.items() if name != ANY}
+        lacking = [(n, count, given[n]) for n, count in wanted_of.items() if len(wanted_of) > 1 and given[n] < count]
         total = sum(choice.wanted.values())
         if len(choice.features) < total:
             lacking.insert(0, (ANY, total, len(choice.features)))
