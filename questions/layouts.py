@@ -101,10 +101,14 @@ class RotatedLayout(BuiltType, Generic[F]):
         if not context.scene.rooms:
             yield Refusal("scene", "no_room", context.scene.scene_id)
             return
+        turning = {i for i in context.askable_ids if context.scene.room_of(i) is context.scene.rooms[0]}
         certain: dict[Images, list[Turned[F]]] = {images: [] for images in self.images}
         for item in found:
             if isinstance(item, Refusal):
                 yield item
+                continue
+            if not turning.issuperset(item.ids):  # "all objects in the room" would not say whether these turn
+                yield Refusal("relation", "another_room", item.showing.case)
                 continue
             for angle_deg in SETTINGS.angles_deg:
                 turn = Turned(item, angle_deg, turned_by(item.answer.value, angle_deg, names))

@@ -22,6 +22,7 @@ from spacecast.frames import Heading, Intrinsics, camera_heading
 from spacecast.relations import Answer, occlusion
 from spacecast.scan import Scan, View
 from spacecast.scene import Scene
+from spacecast.scene.rooms import Room
 from spacecast.sight import Camera, Look, Sight, Visibility, sight_of
 from spacecast.views.chains import Chains
 from spacecast.views.choose import Pictures, choose_views
@@ -116,14 +117,21 @@ class SceneContext:
         pool = pool_of_frames(self.scan, self._chosen, pictures=self.pictures)
         views = [self.view(name) for name in pool.names]
         links = Links.of(views, self.sight, threads=1)
-        poses = {view.name: view.world_from_camera for view in views}
-        rooms = {name: self.scene.room_at(pose.translation) for name, pose in poses.items()}
-        return Chains(links, poses, rooms)
+        rooms = {view.name: self._room_at(view.name) for view in views}
+        return Chains(links, {view.name: view.world_from_camera for view in views}, rooms)
 
     @cached_property
     def showings(self) -> Showings:
         """The pictures, one or several, in which groups of objects can be named."""
-        return Showings(tuple(self.records), self.names, self.chains)
+        rooms = {i: self.scene.room_of(i) for i in self.askable_ids}
+        elsewhere = {
+            name: [i for i, room in rooms.items() if room is not self._room_at(name)] for name in self.view_names
+        }
+        return Showings(tuple(self.records), self.names, self.chains, elsewhere)
+
+    def _room_at(self, view: str) -> Room | None:
+        """The room in which a view's camera is."""
+        return self.scene.room_at(self.view(view).world_from_camera.translation)
 
     def view(self, name: str) -> View:
         """A view of the scan."""

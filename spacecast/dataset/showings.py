@@ -6,7 +6,8 @@ of group B, each so that they can be named. In a single picture the first view i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from spacecast.dataset.types import ViewUse
@@ -65,8 +66,21 @@ class Showings:
     Sets of views are whole numbers, a bit for each view in use: a scene has many groups of objects and few views.
     """
 
-    def __init__(self, records: Sequence[ViewRecord], names: Names, chains: Chains) -> None:
-        """From what the views in use show, and the chains between them."""
+    def __init__(
+        self,
+        records: Sequence[ViewRecord],
+        names: Names,
+        chains: Chains,
+        elsewhere: Mapping[str, Collection[int]] = MappingProxyType({}),
+    ) -> None:
+        """From what the views in use show, and the chains between them.
+
+        Args:
+            records: of the views in use.
+            names: of the scene.
+            chains: of a pool that holds these views.
+            elsewhere: by view, objects in another room than the camera: a chain is said to show one room (own).
+        """
         self._names = names
         self._chains = chains
         self._views = tuple(record.name for record in records)
@@ -83,8 +97,10 @@ class Showings:
             for i in links.visible_ids[record.name]:
                 self._shown[i] = self._shown.get(i, 0) | 1 << number
         named = [links.named_ids[name] for name in self._views]
+        far = [frozenset(elsewhere.get(name, ())) for name in self._views]
         self._plain = {
-            i: sum(1 << number for number, ids in enumerate(named) if names.points_at_one(i, ids)) for i in self._seen
+            i: sum(1 << n for n, ids in enumerate(named) if names.points_at_one(i, ids) and i not in far[n])
+            for i in self._seen
         }
         self._reach: dict[Images, list[int]] = {"1": [1 << number for number in range(len(self._views))]}
         self._reach["2"], self._reach["3+"] = self._reaches()
