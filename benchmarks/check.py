@@ -198,4 +198,4 @@ def main(scans: Path, faults: int = FAULTS, scenes: int | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:3])))
+    sys.exit(main(Path(sys.argv[1]).resolve(), *map(int, sys.argv[2:4])))
