@@ -19,8 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from scannet_tools.check import Check
-from scannet_tools.sens import SensFile
+from scannet_tools.sens import SensFile, SensFrame
 
 FAULTS = 30
 BOUND_S = 60.0
@@ -36,11 +38,17 @@ class Plant(NamedTuple):
     subject: str
 
 
+def _posed(path: Path, number: int) -> SensFrame:
+    """The first frame from a number on whose pose is not lost already."""
+    sens = SensFile.open(path)
+    return next(f for i in range(number, len(sens)) if np.isfinite((f := sens[i]).scan_from_camera).all())
+
+
 def _payload(number: int, which: str, change: Callable[[bytes], bytes]) -> Callable[[bytes, Path], bytes]:
     """Changes the colour or depth payload of one frame of a stream, keeping its length."""
 
     def changed(data: bytes, path: Path) -> bytes:
-        frame = SensFile.open(path)[number]
+        frame = _posed(path, number)
         start = frame.color_start + (frame.color_bytes if which == "depth" else 0)
         size = frame.depth_bytes if which == "depth" else frame.color_bytes
         new = change(data[start : start + size])
@@ -53,7 +61,7 @@ def _payload(number: int, which: str, change: Callable[[bytes], bytes]) -> Calla
 
 def _pose(number: int, pose: bytes) -> Callable[[bytes, Path], bytes]:
     def changed(data: bytes, path: Path) -> bytes:
-        start = SensFile.open(path)[number].color_start - 96
+        start = _posed(path, number).color_start - 96
         return data[:start] + pose + data[start + 64 :]
 
     return changed
@@ -159,6 +167,8 @@ def _subject(fault: Plant, name: str, folder: Path) -> str:
     if fault.subject in ("<last>", "<beyond>"):
         frames = len(SensFile.open(folder / f"{folder.name}.sens"))
         return str(frames - 1 if fault.subject == "<last>" else frames)
+    if fault.subject.isdecimal():
+        return str(_posed(folder / f"{folder.name}.sens", int(fault.subject)).number)
     return fault.subject.replace("<scene>", name)
 
 
