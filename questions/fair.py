@@ -21,9 +21,9 @@ T = TypeVar("T")
 class FairSettings:
     """How much one scene gives (own)."""
 
-    max_drafts: int = 240
-    """Drafts of one type about a change from one scene: twenty times what selection takes from it."""
-    max_chain_drafts: int = 80
+    max_drafts: int = 144
+    """Drafts of one type about a change from one scene: twelve times what selection takes from it."""
+    max_chain_drafts: int = 48
     """The same of those that show two pictures, and of those that show more."""
 
 

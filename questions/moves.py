@@ -147,6 +147,7 @@ class Ways:
     def __init__(self) -> None:
         self._clearances: dict[int, Clearance] = {}
         self._free: dict[int, dict[tuple[float, float], bool]] = {}
+        self._clear: dict[tuple[int, tuple[float, float]], bool] = {}
 
     @staticmethod
     @lru_cache(maxsize=2)
@@ -166,7 +167,10 @@ class Ways:
 
     def path_is_clear(self, shift: tuple[float, float], body: Body) -> bool:
         """True if the straight way to a shift that was asked about is free, too."""
-        return self._clearances[body.root].path_is_clear([(0.0, 0.0), shift])
+        key = (body.root, shift)
+        if key not in self._clear:
+            self._clear[key] = self._clearances[body.root].path_is_clear([(0.0, 0.0), shift])
+        return self._clear[key]
 
 
 class MoveType(BuiltType):
