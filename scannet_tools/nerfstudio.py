@@ -19,7 +19,8 @@ from spacecast.frames import Transform, opencv_from_opengl
 from spacecast.scan import Problem
 
 _CAMERA_KEYS = ("fl_x", "fl_y", "cx", "cy", "w", "h", "camera_model", "k1", "k2", "k3", "k4", "p1", "p2")
-_MODELS = {"OPENCV": "OPENCV", "OPENCV_FISHEYE": "OPENCV_FISHEYE", "PINHOLE": "PINHOLE", "SIMPLE_PINHOLE": "PINHOLE"}
+_MODELS = {"OPENCV": "OPENCV", "OPENCV_FISHEYE": "OPENCV_FISHEYE", "PINHOLE": "OPENCV", "SIMPLE_PINHOLE": "OPENCV"}
+"""Of a pinhole too the coefficients are read, so that ``dslr.py`` can refuse undistorted photos that state some."""
 _WORLD_FROM_NERFSTUDIO = Transform(
     "world", "nerfstudio", np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]), np.zeros(3)
 )
@@ -74,8 +75,7 @@ def _lens(data: Mapping[str, Any], path: Path, problems: list[Problem]) -> Lens 
             raise FrameError(f"camera model {stated[:40]!r} is not known; known: {', '.join(_MODELS)}")
         values = {name: float(data.get(name) or 0.0) for name in ("k1", "k2", "k3", "k4", "p1", "p2")}
         values |= {to: float(data[key]) for to, key in (("fx", "fl_x"), ("fy", "fl_y"), ("cx", "cx"), ("cy", "cy"))}
-        model = "OPENCV" if stated == "PINHOLE" else _MODELS[stated]
-        return Lens.from_parameters(model, values, int(data["w"]), int(data["h"]))
+        return Lens.from_parameters(_MODELS[stated], values, int(data["w"]), int(data["h"]))
     except FrameError as error:
         why = str(error)
     except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -505,7 +505,7 @@ def _open(root: Path, scene_id: str) -> Scan:
 
 def _counts(text: str | None) -> tuple[tuple[str, int], ...]:
     """Numbers by name, as ``scannet=718,scannetpp=3144`` gives them."""
-    pairs = [entry.strip().partition("=") for entry in text.split(",")] if text else []
+    pairs = [entry.strip().partition("=") for entry in text.split(",")] if text is not None else []
     counts = {name: int(count) for name, _, count in pairs if name and count.isdecimal()}
     if len(counts) < len(pairs):
         raise SpacecastError(f"give numbers by dataset as scannet=718,scannetpp=3144, each once; found {text!r}")

@@ -206,7 +206,7 @@ def test_a_dataset_that_lists_no_rooms_is_refused(raw: Path, tmp_path: Path, cap
     assert "does not list the dataset's rooms" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["scannet", "scannet=", "scannet=1,scannet=2", "=3", "scannet=-1"])
+@pytest.mark.parametrize("text", ["", "scannet", "scannet=", "scannet=1,scannet=2", "=3", "scannet=-1"])
 def test_numbers_by_dataset_that_cannot_be_read(text: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(["build", str(tmp_path), str(tmp_path / "out"), "--per-dataset", text]) == 2
     assert "give numbers by dataset as scannet=718,scannetpp=3144" in capsys.readouterr().err
