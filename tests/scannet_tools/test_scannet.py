@@ -118,6 +118,26 @@ def test_a_sens_that_is_none_costs_the_frames_and_not_the_scene(tmp_path):
     assert f"not a .sens version 4 file: {NAME}.sens (starts with '<!DOCTYPE html><')" in scan.problems[0].detail
 
 
+@pytest.mark.parametrize("source", ["sens", "exported"])
+def test_a_known_corner_of_the_chair_lands_on_its_pixel(tmp_path, source):
+    # By hand: the camera stands at (1, 0, 1) in the scan and looks along +y, its right is +x, its down -z. The chair's
+    # last corner, (2, 3, 1.5) in the scan, is then 1 to the right, 0.5 up and 3 ahead.
+    folder, matrix = write_scene(tmp_path), pose(1)
+    matrix[2, 3] = 1.0
+    if source == "sens":
+        (folder / f"{NAME}.sens").write_bytes(sens_bytes([(matrix, jpeg(), depth_payload())]))
+    else:
+        write_frame(folder, "0", matrix=matrix, depth=depth_png(np.full((24, 32), 1500)))
+    scan = READER.read(folder)
+    (view,) = scan.views.values()
+    corner = scan.vertices[scan.instance_ids == 7][-1]
+    np.testing.assert_allclose(corner, [7, 22, 2], atol=1e-6)
+    in_camera = view.world_from_camera.inverse() @ corner
+    np.testing.assert_allclose(in_camera, [1, -0.5, 3], atol=1e-6)
+    np.testing.assert_allclose(view.intrinsics.project(in_camera), [60 / 3 + 31, -61 * 0.5 / 3 + 23], atol=1e-4)
+    np.testing.assert_allclose(view.depth_intrinsics.project(in_camera), [30 / 3 + 15, -30.5 / 6 + 11], atol=1e-4)
+
+
 def test_poses_in_files_serve_where_the_sens_cannot(tmp_path):
     folder = write_scene(tmp_path)
     write_frame(folder, "3", color=None)
