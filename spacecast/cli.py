@@ -212,7 +212,8 @@ class Build:
     are replaced by the next. By default all."""
     per_dataset: str | None = None
     """How the questions are shared out among datasets, for example scannet=718,scannetpp=3144; by default as published,
-    where all scans are of these two. What one cannot give the others do."""
+    where all scans are of these two. With --questions only their proportion counts. What one cannot give the others
+    do; of a dataset with 0 no scan is read."""
     exclude: UseAppendAction[tuple[Path, ...]] = ()
     """Leave out every room that this dataset of questions uses; may be given several times."""
     seed: int = 0

@@ -211,13 +211,16 @@ class _Build:
                 draw.barren.update(key for key, candidates in found.items() if not any(candidates.values()))
 
     def _drawn(self, folders: Mapping[str, Folder], draw: Draw) -> dict[str, Folder]:
+        left_out = {name for name, questions in self.settings.per_dataset if questions == 0}
         if self.settings.scenes is None:
-            return {key: folder for key, folder in folders.items() if key not in draw.unusable}
+            return {
+                key: folder
+                for key, folder in folders.items()
+                if key not in draw.unusable and folder.dataset not in left_out
+            }
         counts = Counter(folder.dataset for folder in folders.values())
         weights = scene_weights(counts, self.suite.per_dataset)
-        for name, questions in self.settings.per_dataset:
-            if questions == 0:
-                weights[name] = 0
+        weights |= dict.fromkeys(left_out, 0)
         return drawn(list(folders.values()), self.settings.scenes, self.settings.seed, weights, draw.unusable)
 
     def _can_be_better(

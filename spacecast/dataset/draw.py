@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spacecast.dataset.chance import number
 from spacecast.dataset.quotas import capped_shares
-from spacecast.dataset.reader import MANIFEST, Benchmark
+from spacecast.dataset.reader import MANIFEST, read_manifest
 from spacecast.dataset.settings import Folder
 from spacecast.errors import InputError
 
@@ -105,7 +105,10 @@ def rooms_of(benchmarks: Sequence[str | Path]) -> tuple[str, ...]:
     """
     found: set[str] = set()
     for path in benchmarks:
-        rooms = Benchmark.open(path).manifest.get("rooms")
+        manifest = read_manifest(Path(path))
+        if not manifest:
+            raise InputError(f"{path}: no {MANIFEST} in it; give the folder of a dataset of questions")
+        rooms = manifest.get("rooms")
         if not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms):
             raise InputError(f"{Path(path) / MANIFEST}: does not list the dataset's rooms; build the dataset again")
         found.update(rooms)

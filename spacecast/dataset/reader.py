@@ -86,7 +86,7 @@ class Benchmark:
                     raise InputError(f"{shard}: question {row.question_uid} is there twice; build the dataset again")
                 places[row.question_uid] = _Place(shard, number)
                 rows.append(row)
-        benchmark = cls(folder, tuple(rows), _read_manifest(folder), places)
+        benchmark = cls(folder, tuple(rows), read_manifest(folder), places)
         if check:
             problems = benchmark.shard_problems()
             if problems:
@@ -199,7 +199,12 @@ def beside(benchmark: Path, out: str | Path) -> Path:
     return folder
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a dataset; empty where it has none.
+
+    Raises:
+        InputError: it is not a JSON object.
+    """
     path = folder / MANIFEST
     if not path.is_file():
         return {}

@@ -94,6 +94,8 @@ def test_shares_can_be_given(raw: Path, tmp_path: Path) -> None:
     assert by_dataset(tmp_path / "out") == {"few": 20, "many": 10}
     built(raw, tmp_path / "none", per_dataset=(("many", 0), ("few", 20)), scenes=5)
     assert by_dataset(tmp_path / "none") == {"few": 20}
+    report = built(raw, tmp_path / "unread", per_dataset=(("many", 0), ("few", 20)))
+    assert {scene.partition("-")[0] for scene in report.manifest["scenes"]} == {"few"}
     with pytest.raises(SpacecastError, match="given for few, but the scans are of few, many"):
         built(raw, tmp_path / "other", per_dataset=(("few", 20),))
     assert not (tmp_path / "other").exists()
@@ -194,6 +196,18 @@ def test_rooms_of_another_dataset_are_left_out(raw: Path, tmp_path: Path) -> Non
     assert set(report.manifest["rooms"]) == every - set(used)
     with pytest.raises(InputError, match="all of 21 scenes are of rooms that are left out"):
         built(raw, tmp_path / "nothing", excluded_rooms=tuple(every))
+
+
+def test_what_is_no_dataset_has_no_rooms(raw: Path) -> None:
+    with pytest.raises(InputError, match=r"no release_manifest.json in it; give the folder of a dataset"):
+        rooms_of([raw])
+
+
+def test_a_folder_that_does_not_say_what_was_built_in_it_is_left_alone(raw: Path, tmp_path: Path) -> None:
+    built(raw, tmp_path / "out", questions=9)
+    (tmp_path / "out" / "release_manifest.json").write_text("{")
+    with pytest.raises(InputError, match=r"release_manifest.json: does not say what was built here"):
+        built(raw, tmp_path / "out", questions=9)
 
 
 def test_a_dataset_that_lists_no_rooms_is_refused(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
