@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,34 @@ def folders_in(folder: Path) -> list[Path]:
         InputError: the folder cannot be read.
     """
     return [path for path in _listed(folder) if is_name(path.name) and _is(path.is_dir)]
+
+
+def scenes_under(root: Path, *, is_scene: Callable[[Path], bool], has_mesh: Callable[[Path], bool]) -> dict[str, Path]:
+    """Scene folders by name, sorted: the root itself, folders in it, or folders in those.
+
+    Where two folders have one scene's name, the one with a mesh counts.
+
+    Args:
+        root: absolute or not.
+        is_scene: tells a scene's folder.
+        has_mesh: tells one that can be read.
+
+    Raises:
+        InputError: two folders hold a mesh of one scene, or a folder cannot be read.
+    """
+    root = Path(os.path.abspath(root))
+    if is_scene(root):
+        return {root.name: root}
+    found: dict[str, Path] = {}
+    for child in folders_in(root):
+        for folder in [child] if is_scene(child) else [f for f in folders_in(child) if is_scene(f)]:
+            other = found.setdefault(folder.name, folder)
+            if other == folder or not has_mesh(folder) or os.path.samefile(other, folder):
+                continue
+            if has_mesh(other):
+                raise InputError(f"{root}: scene {folder.name} is found twice: {other} and {folder}; give one of them")
+            found[folder.name] = folder
+    return dict(sorted(found.items()))
 
 
 def files_in(folder: Path, suffixes: Sequence[str]) -> list[Path]:

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from scannet_tools.labels import LABEL_MAP_NAME, LabelMap, find_label_map, instance_of
 from scannet_tools.ply import Mesh, read_ply
-from scannet_tools.raw_files import folders_in
+from scannet_tools.raw_files import scenes_under
 from scannet_tools.scannet_frames import Cameras, read_views
 from scannet_tools.segments import Group, Groups, Segments, own_vertices, read_groups, read_segments, unfit
 from spacecast.errors import FrameError, InputError
@@ -82,19 +82,7 @@ def find(root: Path) -> dict[str, Path]:
     Raises:
         InputError: two folders hold a mesh of one scene.
     """
-    root = Path(os.path.abspath(root))
-    if _is_scene(root):
-        return {root.name: root}
-    found: dict[str, Path] = {}
-    for child in folders_in(root):
-        for folder in [child] if _is_scene(child) else [f for f in folders_in(child) if _is_scene(f)]:
-            other = found.setdefault(folder.name, folder)
-            if other == folder or not _has_mesh(folder) or os.path.samefile(other, folder):
-                continue
-            if _has_mesh(other):
-                raise InputError(f"{root}: scene {folder.name} is found twice: {other} and {folder}; give one of them")
-            found[folder.name] = folder
-    return dict(sorted(found.items()))
+    return scenes_under(root, is_scene=_is_scene, has_mesh=_has_mesh)
 
 
 def read(folder: Path) -> Scan:

@@ -112,9 +112,7 @@ def _settings_in(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8"))["build"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            f"{path}: does not say what was built here; choose another folder or empty it"
-        ) from None
+        raise InputError(f"{path}: does not say what was built here; choose another folder or empty it") from None
 
 
 def _difference(there: dict[str, Any], wanted: dict[str, Any]) -> str:
