@@ -42,10 +42,9 @@ def in_turn(
 ) -> Iterator[Draft | Refusal]:
     """Drafts of the best found, one of each cell a round, in as many whole rounds as ``max_drafts`` allows.
 
-    Only whole rounds, so that no cell is favoured. Where there are more cells than drafts, one round is made over every
-    second, third ... of the diagonals on which they lie: every value is then in as many of them as any other. Within a
-    cell, those come first whose like has been offered least in it, then those of the smaller rank; the rest are refused
-    as ``more_than_enough``.
+    Only whole rounds, so that no cell is favoured, and what a text states does not narrow which answers are offered;
+    the first round is made in any case. Within a cell, those come first whose like has been offered least in it, then
+    those of the smaller rank; the rest are refused as ``more_than_enough``.
 
     Args:
         found: what could be asked.
@@ -59,9 +58,7 @@ def in_turn(
     cells: dict[tuple[Any, ...], list[T]] = {}
     for item in found:
         cells.setdefault(cell(item), []).append(item)
-    chosen = _on_diagonals(sorted(cells), max_drafts)
-    left = [item for key in sorted(set(cells).difference(chosen)) for item in sorted(cells[key], key=rank)]
-    queues = [_unlike_first(cells[key], alike, rank) for key in chosen]
+    queues = [_unlike_first(cells[key], alike, rank) for key in sorted(cells)]
     made, rounds = 0, 0
     while queues and (rounds == 0 or made + len(queues) <= max_drafts):
         for queue in queues:
@@ -74,17 +71,9 @@ def in_turn(
                 yield from result
         queues = [queue for queue in queues if queue]
         rounds += 1
-    for item in (*left, *(item for queue in queues for item in reversed(queue))):
-        yield Refusal("selection", "more_than_enough", case(item))
-
-
-def _on_diagonals(cells: Sequence[tuple[Any, ...]], most: int) -> list[tuple[Any, ...]]:
-    """At most about so many of some cells: those whose values, numbered, add up to a multiple of one number."""
-    every = -(-len(cells) // most)
-    numbers = [{value: i for i, value in enumerate(sorted(set(values)))} for values in zip(*cells, strict=True)]
-    return [
-        cell for cell in cells if sum(known[value] for known, value in zip(numbers, cell, strict=True)) % every == 0
-    ]
+    for queue in queues:
+        for item in reversed(queue):
+            yield Refusal("selection", "more_than_enough", case(item))
 
 
 def drafts_of(images: Images) -> int:

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from typing import NamedTuple
 
-from questions.fair import _on_diagonals, in_turn
+from questions.fair import in_turn
 from spacecast.dataset.types import Draft, Refusal
 
 
@@ -51,19 +51,14 @@ def test_one_of_each_cell_a_round_and_only_whole_rounds() -> None:
     assert [item.example for item in left] == ["20", "30", "21", "31", "22", "32"]
 
 
-def test_of_too_many_cells_diagonals_are_kept_on_which_every_value_is_as_frequent() -> None:
-    kept = _on_diagonals([(d, m) for d in range(6) for m in "abcdef"], 12)
-    assert len(kept) == 12  # 36 cells, every third diagonal
-    assert Counter(d for d, _ in kept) == dict.fromkeys(range(6), 2)
-    assert Counter(m for _, m in kept) == dict.fromkeys("abcdef", 2)
-    assert _on_diagonals([(0, "a"), (0, "b")], 2) == [(0, "a"), (0, "b")]
-    assert _on_diagonals([], 5) == []
+def test_the_first_round_is_made_in_any_case() -> None:
+    assert cases(offered([Item("a", "x", 0), Item("b", "y", 1), Item("a", "z", 2)], 1)) == ["0", "1"]
 
 
-def test_what_lies_off_the_diagonals_is_refused_by_name() -> None:
-    found = offered([Item("a", "x", 0), Item("b", "y", 1), Item("a", "z", 2)], 1)
-    assert cases(found) == ["0"]
-    assert [item.example for item in found if isinstance(item, Refusal)] == ["1", "2"]
+def test_what_is_stated_does_not_narrow_the_answers_however_few_drafts_are_wanted() -> None:
+    cells = [f"{answer} {stated}" for answer in "abcd" for stated in "uvwxyz"]
+    offers = {d.balance for d in offered([Item(c, c, i) for i, c in enumerate(cells)], 5) if isinstance(d, Draft)}
+    assert offers == set(cells)
 
 
 def test_a_cell_that_runs_out_leaves_its_place_to_none() -> None:
