@@ -14,7 +14,8 @@ class Demo:
     """Write raw demo scans: furnished rooms as ScanNet or ScanNet++ files, and the truth beside them."""
 
     directory: tyro.conf.Positional[Path]
-    """Folder to write to; gets scans/ and a label map (scannet), data/, splits/ and metadata/ (scannetpp), or all."""
+    """Folder to write to, new, empty, or of demo scans; gets scans/ and a label map (scannet), data/, splits/ and
+    metadata/ (scannetpp), or all."""
     scenes: int = 4
     """How many rooms."""
     layout: Literal["scannet", "scannetpp", "both"] = "scannet"

@@ -11,12 +11,12 @@ from typing import Literal, get_args
 
 from scannet_tools.demo.camera import between
 from scannet_tools.demo.dslr import dslr_sees
-from scannet_tools.demo.label_map import write_label_map
+from scannet_tools.demo.label_map import FILE_NAME, write_label_map
 from scannet_tools.demo.photos import Sensor, coarse_rays, faces_seen, photo_of
 from scannet_tools.demo.scanner import scanned
 from scannet_tools.demo.scannet_files import ScanNetFiles
 from scannet_tools.demo.scannetpp_files import ScanNetPPFiles, require_packages, write_lists, write_splits
-from scannet_tools.demo.site import TRUTH_NAME, TRUTH_SCHEMA, Files, Site, jpeg_of, site_of
+from scannet_tools.demo.site import TRUTH_NAME, TRUTH_SCHEMA, Files, Site, jpeg_of, site_of, write_json, write_text
 from spacecast.dataset.pool import run
 from spacecast.errors import InputError, SpacecastError
 
@@ -29,6 +29,9 @@ _WRITERS: dict[str, tuple[Callable[[Path, Site], Files], ...]] = {
     "scannetpp": (ScanNetPPFiles,),
     "both": (ScanNetFiles, ScanNetPPFiles),
 }
+_MARK = "DEMO.txt"
+"""Stands in a folder of demo scans, and says that it is one."""
+_OURS = frozenset({_MARK, FILE_NAME, "scans", "data", "splits", "metadata"})
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def write_demo(
 
     Args:
         directory: gets ``scans/`` and the label map (ScanNet), ``data/``, ``splits/`` and ``metadata/`` (ScanNet++), or
-            all of these: readers find both in one root.
+            all of these: readers find both in one root. New, empty, or of demo scans, which are added to.
         scenes: how many, from number 0.
         seed: of all chance.
         layout: which raw files to write.
@@ -61,7 +64,7 @@ def write_demo(
         The scenes' folders.
 
     Raises:
-        InputError: no scenes asked for, an unknown layout, or the directory is a file.
+        InputError: no scenes asked for, an unknown layout, or the directory is a file or holds something else.
         SpacecastError: a package is missing that ScanNet++ files need.
     """
     root = Path(directory)
@@ -85,7 +88,7 @@ def write_demo_scan(directory: str | Path, *, seed: int, index: int, layout: Lay
     What is written depends on (seed, index) alone: ``scans/scene<index>_00``, or ``data/<ten hex digits>``.
 
     Raises:
-        InputError: an unknown layout, or the directory is a file.
+        InputError: an unknown layout, or the directory is a file or holds something else.
         SpacecastError: a package is missing that ScanNet++ files need.
     """
     root = Path(directory)
@@ -98,13 +101,31 @@ def _start(root: Path, layout: str) -> None:
         raise InputError(f"no layout {layout!r} of demo scans; known: {', '.join(LAYOUTS)}")
     if root.exists() and not root.is_dir():
         raise InputError(f"{root}: is a file; give a folder to write demo scans to")
+    foreign = _foreign(root)
+    if foreign is not None:
+        raise InputError(f"{root}: holds {foreign}, which is of no demo; give an empty folder, or one of demo scans")
     if layout != "scannet":
         require_packages()
-    root.mkdir(parents=True, exist_ok=True)
+    write_text(root / _MARK, "Furnished rooms made by spacecast demo; nothing in this folder was scanned.\n")
     if layout != "scannetpp":
         write_label_map(root)
     if layout != "scannet":
         write_lists(root)
+
+
+def _foreign(root: Path) -> str | None:
+    """Something in a folder that no demo wrote, or None; where the mark is not there, anything at all."""
+    if not root.is_dir():
+        return None
+    names = sorted(path.name for path in root.iterdir() if not path.name.startswith("."))
+    if _MARK not in names:
+        return names[0] if names else None
+    for name in names:
+        if name not in _OURS:
+            return name
+    scenes = sorted(path for part in ("scans", "data") for path in (root / part).glob("[!.]*"))
+    without = (path for path in scenes if not (path / TRUTH_NAME).is_file())
+    return next((str(path.relative_to(root)) for path in without), None)
 
 
 def _died(index: int) -> Sequence[Path]:
@@ -122,7 +143,10 @@ def write_site(root: Path, site: Site, layout: str, *, threads: int = 0) -> Sequ
     hit = faces_seen(solid, between(site.poses, SETTINGS.pieces), coarse_rays(camera), threads=threads)
     hit |= dslr_sees(site, threads=threads)
     with ExitStack() as stack:
-        layouts = [stack.enter_context(files(root, site)) for files in _WRITERS[layout]]
+        layouts = [files(root, site) for files in _WRITERS[layout]]
+        for files in layouts:  # whose folder it is stands there from the start, should this be stopped
+            write_json(files.folder / TRUTH_NAME, {"schema": TRUTH_SCHEMA})
+            stack.enter_context(files)
         for number, pose in enumerate(site.poses):
             chance = site.chance("frame", number)
             photo = photo_of(

@@ -1,4 +1,4 @@
-"""Demo scans: what the issue asks of them, read from the files that were written."""
+"""Demo scans: what they have to be, read from the files that were written."""
 
 import hashlib
 import json
@@ -16,10 +16,11 @@ from scannet_tools.demo.command import Demo
 from scannet_tools.demo.furnish import KINDS, MAX_OBJECTS, MIN_OBJECTS, furnished
 from scannet_tools.demo.label_map import COLUMNS, FILE_NAME, LABELS
 from scannet_tools.demo.shapes import Blob, Material, Turned, slab, vessel
-from scannet_tools.demo.write import write_demo, write_demo_scan
+from scannet_tools.demo.write import TRUTH_NAME, write_demo, write_demo_scan
 from scannet_tools.ply import read_ply
 from scannet_tools.scannet import READER
 from scannet_tools.sens import SensFile
+from spacecast.cli import main
 from spacecast.dataset.chance import generator
 from spacecast.errors import SpacecastError
 
@@ -409,3 +410,47 @@ def test_directory_that_is_a_file_is_refused(tmp_path):
         write_demo(path, 1, 0)
     with pytest.raises(SpacecastError, match="0 scenes"):
         write_demo(tmp_path, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("places", "named"),
+    [
+        (["notes/thesis.txt"], "notes"),
+        (["scannetv2-labels.combined.tsv"], "scannetv2-labels.combined.tsv"),
+        (["DEMO.txt", "thesis.txt"], "thesis.txt"),
+        (["DEMO.txt", "scans/scene0000_00/scene0000_00.sens"], "scans/scene0000_00"),
+        (["DEMO.txt", "data/0123456789/truth.json", "data/9876543210/dslr/a.jpg"], "data/9876543210"),
+    ],
+)
+def test_a_folder_with_anything_else_in_it_is_refused_and_left_as_it_was(places, named, tmp_path, capsys):
+    for place in places:
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["demo", str(tmp_path), "--scenes", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"spacecast: {tmp_path}: holds {named}, which is of no demo; give an empty folder, or one of demo scans\n"
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+    assert all((tmp_path / place).read_text() == "mine" for place in places)
+
+
+def test_a_demo_is_added_to_also_where_it_was_stopped(tmp_path, monkeypatch):
+    """Stopped in the middle of a scene's walk, before any picture: the second time is past the look at the folder."""
+
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    for name in ("faces_seen", "dslr_sees"):
+        monkeypatch.setattr(f"scannet_tools.demo.write.{name}", lambda *args, **kwargs: 0)
+    monkeypatch.setattr("scannet_tools.demo.write.photo_of", stop)
+    (tmp_path / ".DS_Store").touch()
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "DEMO.txt").touch()
+    for layout in ("scannet", "both", "scannet"):
+        with pytest.raises(KeyboardInterrupt):
+            write_demo_scan(tmp_path, seed=SEED, index=0, layout=layout)
+    assert (tmp_path / "scans" / "scene0000_00" / TRUTH_NAME).is_file()
+    assert len(list((tmp_path / "data").iterdir())) == 1
