@@ -250,7 +250,7 @@ def test_files_are_those_of_scannetpp_and_the_truth(scan):
         f"dslr/{kind}/{name}" for kind in ("resized_images", "resized_undistorted_images") for name in fisheye
     }
     assert {p.name for p in scan.root.iterdir()} == {
-        "data", "splits", "metadata", "scans", "scannetv2-labels.combined.tsv",
+        "DEMO.txt", "data", "splits", "metadata", "scans", "scannetv2-labels.combined.tsv",
     }  # fmt: skip
     assert (scan.root / "splits" / "nvs_sem_train.txt").read_text() == f"{scan.folder.name}\n"
 
