@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from spacecast.errors import InputError
 
 
 @contextmanager
@@ -29,3 +31,24 @@ def sha256_of(path: Path) -> str:
     """Hex digest of a file's bytes, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def outside(path: str | Path, folder: str | Path) -> Path:
+    """A path that is not a folder, nor lies in it, links followed: what is read and what is written are kept apart.
+
+    Raises:
+        InputError: it is, or does; nothing needs to be there yet.
+    """
+    inner, outer = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    if inner == outer:
+        raise InputError(f"{path}: is read from, and is kept as it is; give another one to write to")
+    if inner.is_relative_to(outer):
+        raise InputError(f"{path}: lies in {folder}, and only one of them may be changed; give another one to write to")
+    return Path(path)
+
+
+def apart(out: str | Path, given: Iterable[str | Path]) -> None:
+    """A folder to write is :func:`outside` every one that is given, and these outside it; ``InputError`` otherwise."""
+    for folder in given:
+        outside(out, folder)
+        outside(folder, out)

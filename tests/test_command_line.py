@@ -70,6 +70,35 @@ def test_nothing_is_written_into_the_dataset(
     (tmp_path / "predictions.jsonl").touch()
     middle = [str(tmp_path / "predictions.jsonl")] if command == "score" else []
     before = sorted(demo_benchmark.rglob("*"))
-    for out in (demo_benchmark, demo_benchmark / "data"):
+    (tmp_path / "link").symlink_to(demo_benchmark / "data")
+    for out in (demo_benchmark, demo_benchmark / "data", tmp_path / "link" / "new"):
         assert "give another one to write to" in one_line([command, str(demo_benchmark), *middle, str(out)], capsys)
     assert sorted(demo_benchmark.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", ["build", "merge"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("raw", "raw", "raw: is read from, and is kept as it is"),
+        ("raw", "raw/out", "raw/out: lies in {given}"),
+        ("raw", "link", "link: is read from"),
+        ("link", "raw/scans/out", "raw/scans/out: lies in {given}"),
+        ("raw", "link/out/new", "link/out/new: lies in {given}"),
+        ("raw/scans", "raw", "raw/scans: lies in {out}"),
+        ("link/scans", "raw", "link/scans: lies in {out}"),
+        ("raw", ".", "raw: lies in {out}"),
+    ],
+)
+def test_what_is_read_and_what_is_written_are_kept_apart(
+    command: str, case: tuple[str, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *names, said = case
+    (tmp_path / "raw" / "scans").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "raw")
+    before = sorted(tmp_path.rglob("*"))
+    given, out = (str(tmp_path / name) for name in names)
+    error = one_line([command, given, out], capsys)
+    assert f"/{said.format(given=given, out=out)}" in error
+    assert error.endswith("; give another one to write to\n")
+    assert sorted(tmp_path.rglob("*")) == before

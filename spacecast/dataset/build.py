@@ -46,7 +46,7 @@ from spacecast.dataset.tasks import (
 from spacecast.dataset.tasks import SETTINGS as TASK_SETTINGS
 from spacecast.dataset.types import Suite
 from spacecast.errors import InputError, SpacecastError
-from spacecast.files import write_whole
+from spacecast.files import apart, write_whole
 
 __all__ = ["BuildReport", "BuildSettings", "build", "build_given", "build_shard"]
 
@@ -100,7 +100,8 @@ def build(
         sources: where scans, contexts and suites come from; by default the entry points.
 
     Raises:
-        InputError: ``out`` holds something else, a root holds no scans, or a scene lies in two roots.
+        InputError: ``out`` holds something else, or lies in a root or around one; a root holds no scans, or a scene
+            lies in two roots.
         SpacecastError: an unknown suite, or no question could be asked.
     """
     return _Build(Path(out), settings or BuildSettings(), sources, progress or _silent).run(roots)
@@ -165,7 +166,7 @@ class _Build:
         return self.out.absolute() / WORK  # workers elsewhere stand in another folder
 
     def run(self, roots: Sequence[str | Path]) -> BuildReport:
-        self._check()
+        self._check(roots)
         folders = self._folders(roots)
         self._check_shares(folders)
         with (
@@ -242,7 +243,7 @@ class _Build:
         )
 
     def run_share(self, roots: Sequence[str | Path], share: Share) -> ShardReport:
-        self._check()
+        self._check(roots)
         every = self._folders(roots)
         self._check_shares(every)
         folders = self._drawn(every, Draw())
@@ -286,7 +287,8 @@ class _Build:
         found = sum(sum(work.candidates.values()) for key, work in works.items() if key not in failures)
         return ShardReport(self.out, share, len(own) - len(failures), found, tuple(sorted(failures.values())))
 
-    def _check(self) -> None:
+    def _check(self, roots: Sequence[str | Path]) -> None:
+        apart(self.out, roots)
         if not self.suite.types:
             raise SpacecastError(f"suite {self.suite.name} has no question types")
         if self.settings.language not in self.suite.languages:

@@ -15,6 +15,7 @@ from spacecast.dataset.manifest import versions_of
 from spacecast.dataset.settings import REGISTERED, Sources
 from spacecast.dataset.share import given_by, read_shard, thresholds_of
 from spacecast.errors import InputError
+from spacecast.files import apart
 
 
 def merge(
@@ -36,11 +37,12 @@ def merge(
 
     Raises:
         InputError: a shard is missing, there twice, of another build, unfinished or damaged, or ``out`` holds
-            something else.
+            something else, or lies in a shard or around one.
         SpacecastError: no question could be asked.
     """
     if not shards:
         raise InputError("no shards: give the folders that were built with --shard i/n")
+    apart(out, shards)
     read = [read_shard(Path(path)) for path in shards]
     given = given_by(read)
     first = read[0]

@@ -187,18 +187,6 @@ def rows_in(shard: Path) -> list[Row]:
     return rows_of(table, str(shard))
 
 
-def beside(benchmark: Path, out: str | Path) -> Path:
-    """A folder to write to that is not the dataset's own, nor in it.
-
-    Raises:
-        InputError: it is.
-    """
-    folder = Path(out)
-    if folder.resolve().is_relative_to(benchmark.resolve()):
-        raise InputError(f"{folder}: is the dataset's own folder, or in it; give another one to write to")
-    return folder
-
-
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a dataset; empty where it has none.
 

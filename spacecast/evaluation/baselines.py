@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from spacecast.dataset.chance import generator
-from spacecast.dataset.reader import Benchmark, beside
+from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.recompute import letters_of, solve
 from spacecast.dataset.rows import Row
 from spacecast.errors import InputError
 from spacecast.evaluation.predictions import write_predictions
 from spacecast.evaluation.score import Report, score
+from spacecast.files import outside
 
 Baseline = Literal["random", "majority", "oracle"]
 PREDICTIONS = "predictions.jsonl"
@@ -42,7 +43,7 @@ def evaluate_baseline(benchmark: str | Path, out: str | Path, *, model: Baseline
     if model not in makers:
         raise InputError(f"no baseline named {model!r}; known: {', '.join(makers)}")
     answer = makers[model]()
-    path = beside(Path(benchmark), out) / PREDICTIONS
+    path = outside(out, benchmark) / PREDICTIONS
     write_predictions(path, ({"question_uid": row.question_uid, "prediction": list(answer(row))} for row in rows))
     return score(benchmark, path, out)
 

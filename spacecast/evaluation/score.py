@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacecast.dataset.chance import generator
-from spacecast.dataset.reader import Benchmark, beside
+from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.evaluation.predictions import Response, read_predictions
-from spacecast.files import write_whole
+from spacecast.files import outside, write_whole
 
 REPORT = "report.json"
 PER_QUESTION = "per_question.jsonl"
@@ -133,7 +133,7 @@ def score(benchmark_path: str | Path, predictions_path: str | Path, out_path: st
     benchmark = Benchmark.open(benchmark_path)
     responses = read_predictions(Path(predictions_path), benchmark.by_uid)
     report = score_responses(benchmark, responses)
-    write_report(benchmark, responses, report, beside(benchmark.path, out_path))
+    write_report(benchmark, responses, report, outside(out_path, benchmark.path))
     return report
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from spacecast.dataset.reader import Benchmark, beside
+from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.errors import InputError
 from spacecast.evaluation.score import PER_QUESTION, REPORT
-from spacecast.files import write_whole
+from spacecast.files import outside, write_whole
 from spacecast.report.contact import write_contact_sheet
 from spacecast.report.overlay import boxes_of, marks_of, role_word
 
@@ -38,7 +38,7 @@ def write_report(
         InputError: the benchmark or a score cannot be read.
     """
     data = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
-    out = beside(data.path, site)
+    out = outside(site, data.path)
     runs = [_run(Path(folder)) for folder in scores or ()]
     pages = {name: f"{_slug(name)}.html" for name in sorted({row.category for row in data.rows})}
     env = Environment(
