@@ -108,7 +108,7 @@ def audit(rows: Sequence[Row], progress: Callable[[str, int, int], None] | None 
             tasks.append((name, group, reading, SETTINGS.standard_errors))
         for part, some in _parts(group).items():
             tasks.append((f"{name}, {part}", some, "names_replaced", SETTINGS.standard_errors_of_a_part))
-    tasks = [task for task in tasks if len({_scene(row) for row in task[1]}) > 1]
+    tasks = [task for task in tasks if len({scene_of(row) for row in task[1]}) > 1]
     verdicts = []
     for number, task in enumerate(tasks):
         if progress:
@@ -119,11 +119,19 @@ def audit(rows: Sequence[Row], progress: Callable[[str, int, int], None] | None 
     return verdicts
 
 
+PARTS = ("one picture", "two pictures", "more pictures")
+
+
+def part_of(row: Row) -> str:
+    """How many pictures a question shows, of :data:`PARTS`."""
+    return PARTS[min(len(row.image_roles), len(PARTS)) - 1]
+
+
 def _parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Questions by how many pictures they show; empty where all show as many."""
-    parts: dict[str, list[Row]] = {"one picture": [], "two pictures": [], "more pictures": []}
+    parts: dict[str, list[Row]] = {part: [] for part in PARTS}
     for row in rows:
-        tuple(parts.values())[min(len(row.image_roles), 3) - 1].append(row)
+        parts[part_of(row)].append(row)
     found = {name: part for name, part in parts.items() if part}
     return found if len(found) > 1 else {}
 
@@ -189,7 +197,8 @@ def _verdict(category: str, rows: Sequence[Row], reading: Reading, standard_erro
     return Verdict(category, reading, len(items), scenes, chance, accuracy, limit, fails)
 
 
-def _scene(row: Row) -> tuple[str, str]:
+def scene_of(row: Row) -> tuple[str, str]:
+    """What says of which scene a question is."""
     return (row.dataset, row.scene_id)
 
 
@@ -245,7 +254,7 @@ def _choices(row: Row, question: str, options: Sequence[str], common: frozenset[
     if not row.multi_select:
         if len(row.answer) != 1 or row.answer[0] not in row.option_labels:
             return None
-        return _Choices(features, row.option_labels.index(row.answer[0]), _scene(row))
+        return _Choices(features, row.option_labels.index(row.answer[0]), scene_of(row))
     sets = [s for size in range(1, len(options) + 1) for s in combinations(range(len(options)), size)]
     summed = []
     for members in sets:
@@ -254,7 +263,7 @@ def _choices(row: Row, question: str, options: Sequence[str], common: frozenset[
             total.update(features[member])
         summed.append(total)
     right = tuple(number for number, label in enumerate(row.option_labels) if label in row.answer)
-    return _Choices(summed, sets.index(right), _scene(row)) if right in sets else None
+    return _Choices(summed, sets.index(right), scene_of(row)) if right in sets else None
 
 
 def _option_features(question: str, options: Sequence[str], common: frozenset[str]) -> list[Counter[str]]:
@@ -272,7 +281,7 @@ def _option_features(question: str, options: Sequence[str], common: frozenset[st
         own["shortest"] += lengths[index] == min(lengths) < max(lengths)
         own["words in question"] += bool(set(_words(option)) & asked)
         own.update({f"text={option.lower()} beside {word}": 1 for word in values})
-        turn = _turn_of(option)
+        turn = turn_of(option)
         if turn is not None:
             for order, other in enumerate(stated):
                 own[f"turned {(turn - other) % 8} from stated {order}"] += 1
@@ -306,7 +315,8 @@ def _stated_directions(question: str) -> list[int]:
     return list(dict.fromkeys(_TURNS[match[0].lower()] for match in _TURN.finditer(question)))[:4]
 
 
-def _turn_of(option: str) -> int | None:
+def turn_of(option: str) -> int | None:
+    """Eighths of a turn of the direction that a text names; None where it names none, or several."""
     words = _TURN.findall(option)
     return _TURNS[words[0].lower()] if len(words) == 1 else None
 

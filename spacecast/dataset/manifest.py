@@ -27,7 +27,7 @@ SCHEMA = "spacecast-release/1"
 _ENGINE = ("frames", "scan", "geometry", "scene", "sight", "relations", "views", "dataset")
 _OF_VERIFICATION = (
     *("askable", "audit", "chain_facts", "chain_sight", "coherence", "distractors", "findings", "gaps", "plausible"),
-    *("recompute", "remeasure", "rescan", "shadows", "verify", "walkable"),
+    *("recompute", "remeasure", "rescan", "shadows", "together", "verify", "walkable"),
 )
 _OF_RUNNING = ("pool",)
 _NOT_OF_A_BUILD = frozenset(f"spacecast.dataset.{name}" for name in (*_OF_VERIFICATION, *_OF_RUNNING))

@@ -23,7 +23,7 @@ import numpy as np
 from PIL import Image
 
 from spacecast.dataset import recompute
-from spacecast.dataset.audit import audit
+from spacecast.dataset.audit import Verdict, audit
 from spacecast.dataset.chain_facts import chain_problems
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.distractors import tag_problems
@@ -31,6 +31,7 @@ from spacecast.dataset.findings import Finding, is_named
 from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import MANIFEST, Benchmark, evidence_paths
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
+from spacecast.dataset.together import Told, audit_together
 from spacecast.errors import InputError
 from spacecast.files import sha256_of
 
@@ -87,10 +88,9 @@ def verify(
         findings += row_problems(row)
         findings += picture_problems(data, row)
     step("rows and answers", total, total)
+    verdicts: list[Verdict | Told] = [*audit_together(data.rows), *audit(data.rows, progress)]
     findings += [
-        Finding("text_gives_answer_away", verdict.category, str(verdict))
-        for verdict in audit(data.rows, progress)
-        if verdict.fails
+        Finding("text_gives_answer_away", verdict.category, str(verdict)) for verdict in verdicts if verdict.fails
     ]
     if roots:
         findings += scan_problems(data, scans, step, workers=workers)
