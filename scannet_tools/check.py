@@ -112,12 +112,14 @@ class Check:
     """Name every scene and every problem, not the first few of each kind."""
     full: bool = False
     """Open the pictures of all frames, not of some that are spread over the walk."""
+    cameras: str | None = None
+    """Whose pictures, of scans with several cameras, as in spacecast build."""
     quiet: bool = False
     """No progress bar."""
 
     def run(self) -> int:
         """Print a row per scene, what is wrong, and what it costs."""
-        found = find_scans(self.root)
+        found = find_scans(self.root, self.cameras)
         hidden = self.quiet or not sys.stderr.isatty()
         scenes = track(found.items(), "checking", console=Console(stderr=True), disable=hidden, transient=True)
         lists = _all_lists([path for reader, path in found.values() if reader.name == SCANNETPP.name])

@@ -25,6 +25,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -142,7 +143,12 @@ def read(folder: Path, cameras: CameraChoice = "dslr") -> Scan:
     )
 
 
-READER = Reader(name="scannetpp", find=find, read=read)
+READER = Reader(
+    name="scannetpp",
+    find=find,
+    read=read,
+    cameras={choice: partial(read, cameras=choice) for choice in get_args(CameraChoice)},
+)
 
 
 def _frames(folder: Path, cameras: CameraChoice) -> Frames:

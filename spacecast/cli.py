@@ -45,6 +45,8 @@ class Scene:
     """Folder that holds the scans."""
     scene: Positional[str]
     """Scene id, for example scene0011_00."""
+    cameras: str | None = None
+    """Whose pictures, of scans with several cameras, as in spacecast build."""
     picture: Path | None = None
     """Write the map to this PNG file."""
 
@@ -53,7 +55,7 @@ class Scene:
         from spacecast.report.console import print_scene
         from spacecast.scene import Scene as SceneValue
 
-        scan = _open(self.root, self.scene)
+        scan = _open(self.root, self.scene, self.cameras)
         scene = SceneValue.from_scan(scan)
         print_scene(scene)
         if self.picture:
@@ -164,6 +166,8 @@ class Ask:
     after: UseAppendAction[tuple[str, ...]] = ()
     """What is done first, for example 'move desk north 1.5', 'orbit chair around table 90 clockwise', 'remove lamp',
     'spin desk 45 clockwise' or 'turn layout 90'; several are done one after another, and it is asked after each."""
+    cameras: str | None = None
+    """Whose pictures, of scans with several cameras, as in spacecast build."""
     picture: Path | None = None
     """Write what the asked view sees (or else a map) to this PNG file; with --after, before and after."""
     map: Path | None = None
@@ -175,7 +179,7 @@ class Ask:
         from spacecast.scene import Scene as SceneValue
         from spacecast.scene.spoken import spoken
 
-        scan = _open(self.root, self.scene)
+        scan = _open(self.root, self.scene, self.cameras)
         scene = SceneValue.from_scan(scan)
         steps = [spoken(text, lambda name: scan.view(name).world_from_camera) for text in self.after]
         print_answer(scene, self.relation.answer(scan, scene))
@@ -226,6 +230,9 @@ class Build:
     shard: str | None = None
     """Only the i-th of n parts of the scenes, as 2/5, without choosing questions: for batch systems, a folder OUT each,
     with the same roots and settings; spacecast merge makes the dataset of all."""
+    cameras: str | None = None
+    """Whose pictures, of scans with several cameras: of ScanNet++ dslr (by default), iphone or both. spacecast verify
+    finds it in the manifest."""
     pictures: Literal["photos", "render"] = "photos"
     """Photos as they were taken, or pictures rendered from the mesh for every pose."""
     language: Literal["en", "zh"] = "en"
@@ -256,6 +263,7 @@ class Build:
             seed=self.seed,
             workers=self.workers,
             scheduler=self.scheduler,
+            cameras=self.cameras,
             pictures=self.pictures,
             language=self.language,
             resume=self.resume,
@@ -493,10 +501,10 @@ def _summaries_of_others() -> Iterator[tuple[str, str]]:
         yield entry.name, text
 
 
-def _open(root: Path, scene_id: str) -> Scan:
+def _open(root: Path, scene_id: str, cameras: str | None) -> Scan:
     from spacecast.registry import find_scans
 
-    scans = find_scans(root)
+    scans = find_scans(root, cameras)
     if scene_id not in scans:
         near = difflib.get_close_matches(scene_id, list(scans), n=3) or list(scans)[:3]
         raise SpacecastError(f"{root}: no scene {scene_id!r} among {len(scans)}; for example {', '.join(near)}")

@@ -51,11 +51,15 @@ def readers() -> tuple[Reader, ...]:
     return tuple(load("spacecast.readers", name) for name in names("spacecast.readers"))
 
 
-def find_scans(root: Path) -> dict[str, tuple[Reader, Path]]:
+def find_scans(root: Path, cameras: str | None = None) -> dict[str, tuple[Reader, Path]]:
     """Every scene under a root that some reader knows: scene id -> reader and folder.
 
+    Args:
+        root: folder that holds scans.
+        cameras: whose pictures readers take, of scans that have several cameras; None: as each reader does by itself.
+
     Raises:
-        InputError: the root is no folder, or holds no scene of a known layout.
+        InputError: the root is no folder, or holds no scene of a known layout, or none with these cameras.
     """
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; give the folder that holds your scans")
@@ -70,17 +74,28 @@ def find_scans(root: Path) -> dict[str, tuple[Reader, Path]]:
     if not found:
         known = ", ".join(names("spacecast.readers"))
         raise InputError(f"{root}: no scene of a known layout ({known}) in this folder; give the folder above them")
-    return dict(sorted(found.items()))
+    if cameras is not None and not any(reader.cameras for reader, _ in found.values()):
+        raise no_choice(cameras)
+    return {scene_id: (reader.choosing(cameras), path) for scene_id, (reader, path) in sorted(found.items())}
 
 
-def open_scan(folder: str | Path) -> Scan:
+def no_choice(cameras: str) -> InputError:
+    """The error where cameras are chosen and no scan has several."""
+    return InputError(f"cameras {cameras!r}: none of these scans has several cameras to choose from; leave it out")
+
+
+def open_scan(folder: str | Path, cameras: str | None = None) -> Scan:
     """Read one scene folder with the reader that knows its layout.
 
+    Args:
+        folder: of the scene.
+        cameras: as in :func:`find_scans`.
+
     Raises:
-        InputError: no reader knows the folder, or its mesh or labels cannot be read.
+        InputError: no reader knows the folder, or its mesh or labels cannot be read, or it has no such cameras.
     """
     path = Path(folder)
-    scans = find_scans(path)
+    scans = find_scans(path, cameras)
     if len(scans) > 1:
         raise InputError(
             f"{path}: holds {len(scans)} scenes; give one scene's folder, for example {path}/{next(iter(scans))}"

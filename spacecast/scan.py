@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -239,12 +239,27 @@ class Reader:
             layout.
         read: a scene folder -> Scan; raises :class:`InputError` where mesh or labels cannot be read.
         room_of: a scene id -> the ``room_id`` of its scan; by default every scene is a room of its own.
+        cameras: where scans have several cameras: the name of each choice of them -> ``read`` for that choice, one of
+            which ``read`` itself makes; empty where there is nothing to choose.
     """
 
     name: str
     find: Callable[[Path], Mapping[str, Path]]
     read: Callable[[Path], Scan]
     room_of: Callable[[str], str] = str
+    cameras: Mapping[str, Callable[[Path], Scan]] = field(default_factory=dict)
+
+    def choosing(self, cameras: str | None) -> Reader:
+        """The reader that reads with a choice of cameras; this one where there is nothing to choose, or for None.
+
+        Raises:
+            InputError: the scans have other cameras.
+        """
+        if not cameras or not self.cameras:
+            return self
+        if cameras not in self.cameras:
+            raise InputError(f"{self.name} scans have the cameras {', '.join(self.cameras)}; found {cameras!r}")
+        return replace(self, read=self.cameras[cameras])
 
 
 def by_number(names: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,12 @@ def real() -> Path:
 def real_scans(real: Path) -> Path:
     """The root of the real scans."""
     return real / "scannet"
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """``once(name, make)``: a folder that the first process to ask for it makes, and the others wait for."""
+    return partial(_once, tmp_path_factory)
 
 
 def _once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

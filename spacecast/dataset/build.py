@@ -47,6 +47,7 @@ from spacecast.dataset.tasks import SETTINGS as TASK_SETTINGS
 from spacecast.dataset.types import Suite
 from spacecast.errors import InputError, SpacecastError
 from spacecast.files import apart, write_whole
+from spacecast.registry import no_choice
 
 __all__ = ["BuildReport", "BuildSettings", "build", "build_given", "build_shard"]
 
@@ -319,6 +320,11 @@ class _Build:
                     both = f"{found[folder.key].path}, {folder.path}"
                     raise InputError(f"scene {folder.scene_id} is found twice: {both}; give one of them")
                 found[folder.key] = folder._replace(path=folder.path.absolute())
+        cameras = self.settings.cameras
+        if cameras is not None:
+            found = {key: self.sources.choose(folder, cameras) for key, folder in found.items()}
+            if found and not any(folder.cameras for folder in found.values()):
+                raise no_choice(cameras)
         if not found:
             raise InputError("no scenes: give at least one folder that holds scans")
         excluded = set(self.settings.excluded_rooms)

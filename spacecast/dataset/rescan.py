@@ -61,6 +61,8 @@ class SceneTask(NamedTuple):
     rows: tuple[Row, ...]
     pictures: str
     """``photos`` or ``render``."""
+    cameras: str | None
+    """As the build chose them."""
     threads: int
 
 
@@ -95,8 +97,9 @@ def scan_problems(
     for row in data.rows:
         by_scene.setdefault((row.dataset, row.scene_id), []).append(row)
     pictures, threads = str(data.manifest.get("pictures", "photos")), 1 if workers > 1 else 0
+    cameras = (data.manifest.get("build") or {}).get("cameras")
     tasks = [
-        SceneTask(str(data.path), key, str(found[key]), tuple(rows), pictures, threads)
+        SceneTask(str(data.path), key, str(found[key]), tuple(rows), pictures, cameras, threads)
         for key, rows in sorted(by_scene.items())
         if key in found
     ]
@@ -126,7 +129,7 @@ def _opened(benchmark: str) -> Benchmark:
 
 def scene_findings(task: SceneTask) -> list[Finding]:
     """What in the questions of one scene does not agree with its scan."""
-    scan: Scan = load("spacecast.readers", task.key[0]).read(Path(task.scan))
+    scan: Scan = load("spacecast.readers", task.key[0]).choosing(task.cameras).read(Path(task.scan))
     measure, data = Remeasure(scan, threads=task.threads), _opened(task.benchmark)
     painter = REGISTERED.painter(scan) if task.pictures == "render" else None
     pictures = _Pictures(scan, painter)

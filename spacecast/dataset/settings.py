@@ -38,6 +38,7 @@ class BuildSettings:
         workers: processes; changes no byte of the output.
         scheduler: address of a Dask scheduler whose workers do the scenes' work in place of ``workers``; they have to
             see the scans and the folder that is written under the same paths.
+        cameras: whose pictures are shown, of scans that have several cameras; None: as their readers choose.
         pictures: ``photos`` as taken, or ``render`` for pictures drawn from the mesh for every pose.
         language: of questions and options.
         resume: keep finished scenes of an interrupted build in the same folder.
@@ -52,6 +53,7 @@ class BuildSettings:
     seed: int = 0
     workers: int = 1
     scheduler: str | None = None
+    cameras: str | None = None
     pictures: Pictures = "photos"
     language: Language = "en"
     resume: bool = False
@@ -66,6 +68,7 @@ class BuildSettings:
             "per_dataset": dict(sorted(self.per_dataset)),
             "excluded_rooms": digest_of(sorted(self.excluded_rooms)) if self.excluded_rooms else None,
             "seed": self.seed,
+            "cameras": self.cameras,
             "pictures": self.pictures,
             "language": self.language,
             "evidence": self.evidence,
@@ -80,6 +83,8 @@ class Folder(NamedTuple):
     path: Path
     room_id: str = ""
     """Scans of one room share it; empty where the scene is a room of its own."""
+    cameras: str = ""
+    """Whose pictures are taken; empty where there is nothing to choose, or nothing was chosen."""
 
     @property
     def key(self) -> str:
@@ -97,6 +102,10 @@ class Folder(NamedTuple):
         return f"{self.dataset}-{self.room}"
 
 
+def _no_cameras(folder: Folder, cameras: str) -> Folder:
+    return folder
+
+
 @dataclass(frozen=True)
 class Sources:
     """Where scans, contexts and suites come from; functions of modules, so that workers can be given them."""
@@ -110,6 +119,8 @@ class Sources:
     suite: Callable[[str], Suite]
     packages: Callable[[Suite, list[str]], list[str]]
     """Names of the packages that ask the questions of a suite and read the datasets named."""
+    choose: Callable[[Folder, str], Folder] = _no_cameras
+    """A scene that will be read with the cameras chosen; as it is where it has not several."""
 
 
 def digest_of(value: Any) -> str:
@@ -127,8 +138,15 @@ def _find(root: Path) -> list[Folder]:
 def _read(folder: Folder) -> Scan:
     from spacecast.registry import load
 
-    scan: Scan = load("spacecast.readers", folder.dataset).read(folder.path)
+    scan: Scan = load("spacecast.readers", folder.dataset).choosing(folder.cameras).read(folder.path)
     return scan
+
+
+def _choose(folder: Folder, cameras: str) -> Folder:
+    from spacecast.registry import load
+
+    chosen = load("spacecast.readers", folder.dataset).choosing(cameras)
+    return folder._replace(cameras=cameras if chosen.cameras else "")
 
 
 def _context(scan: Scan, pictures: Pictures) -> Any:
@@ -178,6 +196,13 @@ def _packages(suite: Suite, datasets: list[str]) -> list[str]:
 
 
 REGISTERED = Sources(
-    find=_find, read=_read, context=_context, painter=_painter, surveyor=_surveyor, suite=_suite, packages=_packages
+    find=_find,
+    read=_read,
+    context=_context,
+    painter=_painter,
+    surveyor=_surveyor,
+    suite=_suite,
+    packages=_packages,
+    choose=_choose,
 )
 """Through the entry points."""

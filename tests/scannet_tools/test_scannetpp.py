@@ -38,8 +38,10 @@ from raw_scenepp import (
 )
 
 from scannet_tools.scannetpp import READER, find, read
+from spacecast.cli import main
 from spacecast.errors import InputError
 from spacecast.frames import Intrinsics
+from spacecast.registry import open_scan
 
 
 def counts(scan) -> dict[str, int]:
@@ -489,6 +491,25 @@ def test_the_choice_of_cameras(tmp_path):
     assert counts(both)["same_name"] == 1
     with pytest.raises(InputError, match="dslr, iphone, both"):
         read(folder, "lidar")
+
+
+@pytest.mark.parametrize(
+    ("cameras", "shown"), [("dslr", ["DSC01"]), ("iphone", ["frame_000000"]), ("both", ["DSC01", "frame_000000"])]
+)
+def test_cameras_are_chosen_by_name(cameras, shown, tmp_path, capsys):
+    folder = write_dslr_scene(tmp_path)
+    write_rgb(folder, "frame_000000.jpg")
+    write_tracking(folder, {"frame_000000": tracked()})
+    assert list(open_scan(folder, cameras).views) == shown
+    assert list(pickle.loads(pickle.dumps(READER.choosing(cameras))).read(folder).views) == shown
+    assert main(["check", str(tmp_path), "--cameras", cameras]) == 0
+    row = next(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith(f"{NAME} "))
+    assert row[4] == str(len(shown))
+    for command in (["check", str(tmp_path)], ["scene", str(tmp_path), NAME]):
+        assert main([*command, "--cameras", "lidar"]) == 2
+        assert (
+            capsys.readouterr().err == "spacecast: scannetpp scans have the cameras dslr, iphone, both; found 'lidar'\n"
+        )
 
 
 def test_the_package_registers_the_reader():
