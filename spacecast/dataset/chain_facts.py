@@ -15,7 +15,7 @@ import numpy as np
 from spacecast.dataset import recompute
 from spacecast.dataset.chain_text import Said, said_of
 from spacecast.dataset.coherence import uses_camera
-from spacecast.dataset.findings import is_named
+from spacecast.dataset.findings import is_named, names_said
 from spacecast.dataset.rows import Row
 
 Facts = Mapping[str, Any]
@@ -109,9 +109,7 @@ def chain_problems(row: Row, facts: Facts) -> Iterator[Problem]:
     if groups is None:
         return
     yield from _group_problems(facts, groups)
-    if facts["wording"]["language"] == "en":
-        names = {int(item["id"]): str(item["label"]) for item in facts["objects"] if is_named(item)}
-        yield from text_problems(row.question, facts, groups, names)
+    yield from _text_problems(row.question, facts, groups, names_said(facts))
 
 
 def _binding_problems(facts: Facts) -> Iterator[Problem]:
@@ -166,7 +164,7 @@ def _turn_deg(one: recompute.Array, other: recompute.Array) -> float:
     return float(np.degrees(abs(np.arctan2(cross, dot))))
 
 
-def text_problems(question: str, facts: Facts, groups: Groups, names: Mapping[int, str]) -> Iterator[Problem]:
+def _text_problems(question: str, facts: Facts, groups: Groups, names: Mapping[int, str]) -> Iterator[Problem]:
     """Whether a text says of each object the picture that shows it, how many pictures there are, and whose camera.
 
     Args:

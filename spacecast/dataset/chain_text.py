@@ -57,6 +57,12 @@ def said_of(question: str, names: Mapping[int, str], last: int) -> Said:
     return Said(places, counts, frozenset(_pictures(text)), frozenset(afterwards))
 
 
+def mentioned(text: str, names: Mapping[int, str]) -> frozenset[int]:
+    """Ids of the objects that a text in English or Chinese names; of names within names the longest is meant."""
+    found = {names[i].lower() for kind, i in _mentions(text, names) if kind == "object"}
+    return frozenset(i for i, name in names.items() if name.lower() in found)
+
+
 def _pictures(text: str) -> set[int]:
     return {number for _, number in _mentions(text, {})}
 

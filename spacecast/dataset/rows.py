@@ -210,6 +210,8 @@ def row_of(
     if facts.get("twin") is not None:
         facts["twin"] = {**facts["twin"], "question_uid": twin}
     facts["options"] = [{"text": text, "value": choice.value, "tag": choice.tag} for text, choice in shown]
+    if candidate.language == "zh":
+        facts["objects"] = [_named_in_chinese(item, draft.words) for item in facts["objects"]]
     names_by_role: dict[str, list[str]] = {"image": [], "main_a": [], "bridge": [], "main_b": []}
     for view in draft.views:
         names_by_role[view.role].append(view.name)
@@ -238,6 +240,12 @@ def row_of(
         "relation_unchanged": relation_unchanged(facts),
     }
     return Row(**columns, source_record_json=canonical_json({**columns, "facts": facts}))
+
+
+def _named_in_chinese(item: Mapping[str, Any], words: Mapping[str, str | int]) -> Mapping[str, Any]:
+    """An object of the facts with ``label_zh``, the name that a Chinese text has for it, if the text names it."""
+    name = words.get(f"zh:{item['id']}")
+    return item if name is None else {**item, "label_zh": name}
 
 
 def table_of(rows: Sequence[Row], pictures: Sequence[Sequence[bytes]]) -> pa.Table:

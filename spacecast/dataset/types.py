@@ -66,7 +66,8 @@ class Draft:
         facts: the object ``facts`` of FORMATS section 3 without ``wording`` and ``options`` (the builder adds them).
         choices: options in a canonical order that tells nothing.
         words: what the wording templates need beside object labels, value names, as keys of the wording tables:
-            ``{"target": <id>, "heading": "north"}``; ids are looked up in ``facts["objects"]``.
+            ``{"target": <id>, "heading": "north"}``; ids are looked up in ``facts["objects"]``. Chinese names
+            by id: ``{"zh:12": "椅子"}``.
         stated: values that the text states, or that follow from them, and answers must be balanced against:
             ``{"camera_compass": "north", "direction": "forward-left", "motion": "away"}``.
         balance: the answer as it is balanced: a value, or for multi-select how many options are right.

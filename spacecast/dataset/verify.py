@@ -25,9 +25,10 @@ from PIL import Image
 from spacecast.dataset import recompute
 from spacecast.dataset.audit import Verdict, audit
 from spacecast.dataset.chain_facts import chain_problems
+from spacecast.dataset.chain_text import mentioned
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.distractors import tag_problems
-from spacecast.dataset.findings import Finding, is_named
+from spacecast.dataset.findings import Finding, name_said, names_said
 from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import MANIFEST, Benchmark, evidence_paths
 from spacecast.dataset.rows import FACTS_SCHEMA, LETTERS, Row
@@ -41,6 +42,10 @@ ROLES = {"image", "main_a", "bridge", "main_b"}
 LEVELS = ("L1", "L2", "L3")
 NAMING_KINDS = frozenset({"attachment", "pairwise_occlusion"})
 """Relations whose options name objects, so that one meaning has many texts."""
+
+_CHINESE_COMPASS = ("正北", "东北", "正东", "东南", "正南", "西南", "正西", "西北")
+_COMPASS = {word: rf"\b{word}\b|{chinese}" for word, chinese in zip(recompute.COMPASS, _CHINESE_COMPASS, strict=True)}
+"""What a text says of a heading, in English or Chinese."""
 
 
 @dataclass(frozen=True)
@@ -253,13 +258,13 @@ def _options(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         places = sorted(names.index(option["value"]) for option in options if option["value"] in names)
         if len(places) != 4 or any(b - a != 2 for a, b in pairwise(places)):
             yield "options", f"{[option['value'] for option in options]} are not four directions 90 degrees apart"
-    if kind in NAMING_KINDS and facts["wording"]["language"] == "en":
+    if kind in NAMING_KINDS:
         yield from _naming_options(facts)
 
 
 def _naming_options(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Whether options that name objects name the right ones, in English."""
-    labels = {str(item["id"]): str(item["label"]) for item in facts["objects"]}
+    """Whether options that name objects name the right ones."""
+    labels = {str(item["id"]): str(name_said(item, facts)) for item in facts["objects"]}
     texts = {str(option["value"]): str(option["text"]) for option in facts["options"]}
     if facts["relation"]["kind"] == "attachment":
         for value, text in texts.items():
@@ -301,13 +306,18 @@ def _views(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     unchanged = None if intervention is None else relation["before"]["value"] == relation["after"]["value"]
     if row.relation_unchanged is not unchanged:
         yield "columns", f"relation_unchanged is {row.relation_unchanged}, the facts say {unchanged}"
-    if facts["wording"]["language"] == "en":
-        said = " ".join([row.question, *row.options]).lower()
-        for item in facts["objects"]:
-            if is_named(item) and item["label"].lower() not in said:
-                yield "text", f"names no {item['label']!r} ({', '.join(item['roles'])})"
-        if facts["camera_compass"] is not None and str(facts["camera_compass"]) not in said.replace("-", ""):
-            yield "text", f"does not say that the camera faces {facts['camera_compass']}"
+    yield from _said(row, facts)
+
+
+def _said(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Whether the text names what it is about, and says how the camera faces."""
+    names = names_said(facts)
+    roles = {int(item["id"]): ", ".join(item["roles"]) for item in facts["objects"]}
+    for i in sorted(set(names) - mentioned("\n".join([row.question, *row.options]), names)):
+        yield "text", f"names no {names[i]!r} ({roles[i]})"
+    compass = facts["camera_compass"]
+    if compass is not None and not re.search(_COMPASS[str(compass)], row.question.replace("-", "").lower()):
+        yield "text", f"does not say that the camera faces {compass}"
 
 
 def picture_problems(data: Benchmark, row: Row) -> list[Finding]:

@@ -7,6 +7,7 @@ after. So short moves leave more relations as they were, and few end up opposite
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -87,7 +88,7 @@ def shifted(room: Room, found: SimpleNamespace, turn_deg: np.ndarray) -> SimpleN
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changed(ABC):
     """What the types share."""
 
     code: str = ""
@@ -102,8 +103,9 @@ class Changed:
     def enumerate(self, context: Any) -> Iterator[Draft]:
         return self.drafts(context.room)
 
+    @abstractmethod
     def drafts(self, room: Room) -> Iterator[Draft]:
-        raise NotImplementedError
+        """What is asked in a room."""
 
 
 def fours(value: str, names: tuple[str, ...]) -> tuple[Choice, ...]:

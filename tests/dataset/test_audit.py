@@ -161,6 +161,20 @@ def test_names_tell_only_in_the_full_text() -> None:
     assert full.accuracy > 0.9
 
 
+def test_chinese_names_are_replaced_too() -> None:
+    rng = np.random.default_rng(7)
+    chinese = ("椅子", "桌子", "台灯", "书")
+
+    def make(uid, scene, n):
+        word, thing = FOURS["left"][n % 4], box(1, LABELS[n % 4], (0, 0, 0)) | {"label_zh": chinese[n % 4]}
+        facts = facts_with(objects=[thing], options=options_of({v: v for v in FOURS["left"]}, [word], rng))
+        return row_with("direction_agent", uid, scene, f"{chinese[n % 4]}在哪个方向？", facts)
+
+    rows = set_of(make, scenes=20)
+    assert not verdict(rows).fails
+    assert verdict(rows, "full_text").fails
+
+
 def test_attachment_is_exempt_from_the_full_text_and_not_from_the_other() -> None:
     rng = np.random.default_rng(8)
     rows = set_of(lambda uid, scene, n: attachment_question(uid, scene, SIZES[n % 7], rng), scenes=20)

@@ -31,7 +31,7 @@ KIND = synthetic.Directions()
 CHOICES = (Choice("back", "other"), Choice("front", None), Choice("left", "mirrored"), Choice("right", "other"))
 
 
-def candidate(**changes: object) -> Candidate:
+def candidate(language: str = "en", **changes: object) -> Candidate:
     draft = Draft(
         case="1-2-120",
         views=(ViewUse("120", "image"),),
@@ -49,13 +49,22 @@ def candidate(**changes: object) -> Candidate:
     )
     texts = ("behind", "in front", "to the left", "to the right")
     return Candidate(
-        "u1", "scannet", "scene0000_00", KIND.code, replace(draft, **changes), "w.1", "en", "Where?", texts
+        "u1", "scannet", "scene0000_00", KIND.code, replace(draft, **changes), "w.1", language, "Where?", texts
     )  # type: ignore[arg-type]
 
 
 def test_columns_are_the_published_ones() -> None:
     assert list(COLUMNS) == PUBLISHED
     assert SCHEMA.names == PUBLISHED
+
+
+def test_names_of_a_chinese_text_are_in_its_facts_and_in_no_others() -> None:
+    named = {"words": {"target": 1, "zh:1": "椅子", "zh:9": "床"}}
+    chinese, english = (
+        row_of(candidate(language, **named), KIND, range(4), wording_version=1) for language in ("zh", "en")
+    )
+    assert [item["label_zh"] for item in chinese.facts["objects"]] == ["椅子"]
+    assert "label_zh" not in english.facts["objects"][0]
 
 
 def test_options_and_gold_are_permuted_in_one_step() -> None:

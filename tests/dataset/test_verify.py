@@ -342,6 +342,69 @@ def test_what_is_no_dataset_is_an_error(tmp_path) -> None:
         verify(tmp_path)
 
 
+CHINESE = {"bed": "床", "chair": "椅子", "table": "桌子", "tray": "托盘", "cup": "杯子", "book": "书"}
+
+
+def in_chinese(row: Row, question: str) -> Row:
+    """A question in Chinese, whose facts hold the Chinese names; its options too, where they are names."""
+
+    def edit(facts) -> None:
+        facts["wording"]["language"] = "zh"
+        for item in facts["objects"]:
+            item["label_zh"] = CHINESE[item["label"]]
+        for option in facts["options"]:
+            option["text"] = CHINESE.get(option["text"], option["text"])
+
+    options = tuple(CHINESE.get(option, option) for option in row.options)
+    return changed(row, edit, question=question, options=options)
+
+
+ASKED = "拍照时镜头朝着{}。{}在{}的哪个方位？"
+FACES = {"north": "正北", "northeast": "东北", "east": "正东", "southeast": "东南"} | {
+    "south": "正南", "southwest": "西南", "west": "正西", "northwest": "西北",
+}  # fmt: skip
+
+
+def test_a_chinese_text_that_names_another_object_is_found() -> None:
+    row = one("direction_allocentric")
+    faces = FACES[row.facts["camera_compass"]]
+    other = FACES["east" if row.facts["camera_compass"] != "east" else "west"]
+    assert row_problems(in_chinese(row, ASKED.format(faces, "椅子", "床"))) == []
+    (found,) = row_problems(in_chinese(row, ASKED.format(faces, "凳子", "床")))
+    assert (found.kind, found.detail) == ("text", "names no '椅子' (target)")
+    assert kinds(row_problems(in_chinese(row, ASKED.format(other, "椅子", "床")))) == {"text"}
+
+
+def test_chinese_options_that_name_another_object_are_found() -> None:
+    row = in_chinese(one("attachment_chain"), "桌子被慢慢推走。哪些东西会一起动？")
+    assert row_problems(row) == []
+
+    def edit(facts) -> None:
+        next(option for option in facts["options"] if option["text"] == "杯子")["text"] = "瓶子"
+
+    wrong = changed(row, edit, options=tuple(option.replace("杯子", "瓶子") for option in row.options))
+    assert kinds(row_problems(wrong)) == {"options"}
+
+
+def test_a_chinese_text_whose_facts_hold_no_names_is_found() -> None:
+    row = changed(one("direction_agent"), lambda facts: facts["wording"].update(language="zh"))
+    (found,) = row_problems(row)
+    assert found.kind == "facts"
+    assert found.detail == "the facts hold no zh name of object 5: build it again"
+
+
+@pytest.mark.parametrize("said", ["chiar", "armchair", "chairlift"])
+def test_an_english_text_that_names_another_object_is_found(said: str) -> None:
+    row = one("direction_agent")
+    wrong = changed(row, question=row.question.replace("chair", said))
+    assert [(found.kind, found.detail) for found in row_problems(wrong)] == [("text", "names no 'chair' (target)")]
+
+
+def test_a_heading_that_only_an_option_names_is_not_said() -> None:
+    row = one("direction_allocentric")
+    assert kinds(row_problems(changed(row, question="Where is the chair from the bed?"))) == {"text"}
+
+
 def test_garbled_facts_are_findings_and_no_crash() -> None:
     row = direction_question("q", "scene0000_00", "front", np.random.default_rng(0))
     for text in ("", "[]", "{}", '{"facts": 3}', '{"facts": {}}', "nonsense"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -199,6 +200,33 @@ def test_places_are_read_from_a_text(text, places) -> None:
 def test_places_are_read_from_a_chinese_text(text) -> None:
     said = said_of(text, {1: "书桌", 2: "台灯"}, 3)
     assert (dict(said.places), said.counts, said.numbers, said.afterwards) == ({1: 1, 2: 3}, {3}, {1, 3}, {1})
+
+
+IN_CHINESE = (
+    "这三张照片拍的是同一个房间。书桌在第1张照片里，台灯在第3张照片里。相机指第1张照片的相机。书桌在台灯的哪个方向？"
+)
+
+
+def in_chinese(scan, **names: str) -> dict[str, Any]:
+    facts = left_of_the_lamp(scan)
+    facts["wording"] = {"id": "hand", "language": "zh", "version": 1}
+    for item in facts["objects"]:
+        item["label_zh"] = names.get(item["label"], {"desk": "书桌", "lamp": "台灯"}[item["label"]])
+    return facts
+
+
+@pytest.mark.parametrize(("old", "new"), [("书桌在第1张", "书桌在第3张"), ("台灯", "吊灯")])
+def test_a_chinese_text_that_says_otherwise_is_found(scan, old, new) -> None:
+    assert found_in_facts(in_chinese(scan), text=IN_CHINESE) == set()
+    assert found_in_facts(in_chinese(scan), text=IN_CHINESE.replace(old, new)) == {"text"}
+
+
+def test_a_chinese_name_that_is_not_that_of_the_scan_is_found(scan) -> None:
+    named = {1: "书桌", 2: "台灯"}
+    instances = {i: replace(item, label_zh=named.get(i)) for i, item in scan.instances.items()}
+    chinese = Remeasure(replace(scan, instances=instances))
+    assert "scan" not in problems(chinese, in_chinese(scan), text=IN_CHINESE)
+    assert problems(chinese, in_chinese(scan, lamp="吊灯"), text=IN_CHINESE.replace("台灯", "吊灯")) == {"scan"}
 
 
 # -- the scan -----------------------------------------------------------------------------------------------------
