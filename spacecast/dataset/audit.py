@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
@@ -30,6 +30,8 @@ from scipy.stats import binom, norm
 from spacecast.dataset.rows import Row
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 Reading = Literal["names_replaced", "full_text"]
 
 
@@ -270,7 +272,7 @@ def _option_features(question: str, options: Sequence[str], common: frozenset[st
     asked = set(_grams(question))
     stated = _stated_directions(question)
     values = sorted(asked & common)
-    numbers = sorted({word for word in asked if re.fullmatch(r"\d+(?:\.\d+)?", word)})
+    numbers = sorted({word for word in asked if word[0].isdigit() and re.fullmatch(r"\d+(?:\.\d+)?", word)})
     lengths = [len(option) for option in options]
     found = []
     for index, option in enumerate(options):
@@ -324,18 +326,63 @@ def turn_of(option: str) -> int | None:
 # -- the classifier ---------------------------------------------------------------------------------------------------
 
 
+class _Table(NamedTuple):
+    """All choices of some questions, one after the other."""
+
+    matrix: sparse.csr_array
+    """(choices, features) in the order of the features' names."""
+    item: Ints
+    """(choices,) number of the question."""
+    right: Flags
+    """(choices,)"""
+
+    @classmethod
+    def of(cls, items: Sequence[_Choices]) -> _Table:
+        names = sorted({name for item in items for features in item.features for name in features})
+        column = {name: number for number, name in enumerate(names)}
+        columns = [column[name] for item in items for features in item.features for name in features]
+        values = [float(count) for item in items for features in item.features for count in features.values()]
+        starts = np.cumsum([0, *(len(features) for item in items for features in item.features)])
+        matrix = sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, len(names)))
+        matrix.sort_indices()
+        sizes = [len(item.features) for item in items]
+        right = np.concatenate([np.arange(len(item.features)) == item.right for item in items])
+        return cls(matrix, np.repeat(np.arange(len(items)), sizes), right)
+
+    def part(self, chosen: Flags) -> _Table:
+        """Those of some of the questions (questions,)."""
+        kept = np.flatnonzero(chosen[self.item])
+        return _Table(self.matrix[kept], self.item[kept], self.right[kept])
+
+    def only(self, features: Ints) -> _Table:
+        """The same with some of the features."""
+        return self._replace(matrix=self.matrix[:, features])
+
+    def frequent(self) -> Ints:
+        """Features that are in enough questions."""
+        questions, number = np.unique(self.item, return_inverse=True)
+        of = sparse.csr_array((np.ones(len(number)), (number, np.arange(len(number)))), (len(questions), len(number)))
+        seen = np.bincount((of @ self.matrix).tocsr().indices, minlength=self.matrix.shape[1])
+        return np.flatnonzero(seen >= SETTINGS.min_questions_of_feature)
+
+    @property
+    def starts(self) -> Ints:
+        """(questions,) where the choices of each begin."""
+        return np.flatnonzero(np.diff(self.item, prepend=-1))
+
+
 def _accuracy(items: Sequence[_Choices]) -> float:
     """Share of questions that are answered right by a model that never saw their scene; ties share the point."""
     fold_of = _folds(items)
-    points = 0.0
-    for fold in sorted(set(fold_of.values())):
-        train = [item for item in items if fold_of[item.scene] != fold]
-        test = [item for item in items if fold_of[item.scene] == fold]
-        weights = _fit(train)
-        for item in test:
-            scores = np.array([sum(weights.get(name, 0.0) * n for name, n in f.items()) for f in item.features])
-            best = np.flatnonzero(scores >= scores.max() - 1e-9)
-            points += (item.right in best) / len(best)
+    fold = np.array([fold_of[item.scene] for item in items])
+    table, points = _Table.of(items), 0.0
+    for number in sorted(set(fold_of.values())):
+        train, test = table.part(fold != number), table.part(fold == number)
+        features = train.frequent()
+        scores = test.only(features).matrix @ _fit(train.only(features))
+        sizes = np.diff([*test.starts, len(scores)])
+        best = scores >= np.repeat(np.maximum.reduceat(scores, test.starts), sizes) - 1e-9
+        points += float(((best & test.right) / np.repeat(np.add.reduceat(best.astype(int), test.starts), sizes)).sum())
     return points / len(items)
 
 
@@ -352,28 +399,10 @@ def _folds(items: Iterable[_Choices]) -> dict[tuple[str, str], int]:
     return fold_of
 
 
-def _fit(items: Sequence[_Choices]) -> Mapping[str, float]:
-    """Weights by feature."""
-    seen: Counter[str] = Counter()
-    for item in items:
-        seen.update({name for features in item.features for name in features})
-    names = sorted(name for name, count in seen.items() if count >= SETTINGS.min_questions_of_feature)
-    column = {name: number for number, name in enumerate(names)}
-    rows, columns, values, starts, gold = [], [], [], [], []
-    number = 0
-    for item in items:
-        starts.append(number)
-        gold.append(number + item.right)
-        for features in item.features:
-            for name, count in features.items():
-                if name in column:
-                    rows.append(number)
-                    columns.append(column[name])
-                    values.append(float(count))
-            number += 1
-    matrix = sparse.csr_array((values, (rows, columns)), shape=(number, len(names)))
-    first, right = np.array(starts), np.array(gold)
-    sizes = np.diff([*starts, number])
+def _fit(table: _Table) -> Array:
+    """(features,) weights."""
+    matrix, first, right = table.matrix, table.starts, np.flatnonzero(table.right)
+    sizes = np.diff([*first, len(table.item)])
 
     prior = SETTINGS.prior_precision
     across = matrix.T.tocsr()
@@ -400,16 +429,16 @@ def _fit(items: Sequence[_Choices]) -> Mapping[str, float]:
         step -= share * np.repeat(np.add.reduceat(step, first), sizes)
         return np.asarray(across @ step + prior * way)
 
-    if not names:
-        return {}
+    if not matrix.shape[1]:
+        return np.zeros(0)
     # Products with sparse matrices only: quasi-Newton solvers call threaded libraries for tiny systems, which takes
     # many times longer than the work where the machine is busy.
     found = minimize(
         loss,
-        np.zeros(len(names)),
+        np.zeros(matrix.shape[1]),
         jac=slope,
         hessp=bend,
         method="Newton-CG",
         options={"maxiter": SETTINGS.max_iterations, "xtol": SETTINGS.tolerance},
     )
-    return dict(zip(names, found.x.tolist(), strict=True))
+    return np.asarray(found.x)
