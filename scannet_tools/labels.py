@@ -120,9 +120,11 @@ def find_label_map(folder: Path, *, levels: int = 3) -> Path | None:
 
 
 def canonical_label(raw_label: str) -> str:
-    """A label for people: lower case, single spaces, spelling mended; ``unknown`` where it is blank."""
+    """A label for people: lower case, single spaces, spelling mended, and no word that questions have for their
+    pictures and cameras; ``unknown`` where it is blank."""
     plain = _plain(raw_label)
-    return _lists()["spelling"].get(plain, plain) or "unknown"
+    mended = _lists()["spelling"].get(plain, plain)
+    return _lists()["renamed"].get(mended, mended) or "unknown"
 
 
 def instance_of(
@@ -179,14 +181,14 @@ def meanings_of(label: str, *, is_mapped: bool = False) -> frozenset[str]:
     groups = _meanings()
     ways = _ways_to_say(label)
     for way in ways:
-        if way in groups:
-            return groups[way]
+        if canonical_label(way) in groups:
+            return groups[canonical_label(way)]
     if is_mapped:
         return frozenset()
     split = [way.split(" ") for way in ways]
     for length in range(max(map(len, split)) - 1, 0, -1):
         for words in split:
-            ending = " ".join(words[-length:])
+            ending = canonical_label(" ".join(words[-length:]))
             if length < len(words) and ending in groups:
                 return groups[ending]
     return frozenset()

@@ -33,8 +33,11 @@ from spacecast.errors import SpacecastError
 VERSION = 2
 """Of the wording tables; goes up when a text changes."""
 
-NO_NAME = {"zh": "no_chinese_name"}
-"""Reason of refusal where a language has no name for an object."""
+NO_NAME = {"zh": "no_chinese_name", "en": "no_english_name"}
+"""Reason of refusal where a language has no name for an object, or only one that is taken."""
+
+TAKEN = {"zh": frozenset({"照片", "画面", "相机"}), "en": frozenset({"picture", "photo", "camera"})}
+"""What texts call that which they show, and what took it: an object of that name would be taken for it."""
 
 _SLOT = re.compile(r"\{(\w+) (\w+)\}")
 _SINGULAR_ENDINGS = ("ss", "us", "is")
@@ -43,7 +46,7 @@ _VERBS = {"is": ("is", "are"), "does": ("does", "do"), "stays": ("stays", "stay"
 
 
 class _NoNameError(Exception):
-    """An object without a name in the language."""
+    """An object without a name of its own in the language."""
 
     def __init__(self, object_id: int) -> None:
         super().__init__(object_id)
@@ -64,7 +67,7 @@ def word(
     """A draft in words: wording id, question, and option texts in the order of ``draft.choices``.
 
     Draws the paraphrases from ``rng`` and nothing else: of the question, then of what is said before it. A refusal
-    where an object has no name in the language.
+    where an object has no name of its own in the language.
     """
     template = _drawn([t for t in table(language)[type_code]["templates"] if suits(t, draft)], rng)
     wording_id, text = template["id"], template["text"]
@@ -129,10 +132,12 @@ def _label(draft: Draft, object_id: int) -> str:
 def _object_text(form: str, object_id: int, draft: Draft, language: Language) -> str:
     if language == "zh":
         name = draft.words.get(f"zh:{object_id}")
-        if not name:
+        if not name or name in TAKEN["zh"]:
             raise _NoNameError(object_id)
         return str(name)
     label = _label(draft, object_id)
+    if label in TAKEN["en"]:
+        raise _NoNameError(object_id)
     if form in _VERBS:
         return _VERBS[form][is_plural(label)]
     if form in ("the", "The"):

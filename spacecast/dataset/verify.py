@@ -42,6 +42,8 @@ ROLES = {"image", "main_a", "bridge", "main_b"}
 LEVELS = ("L1", "L2", "L3")
 NAMING_KINDS = frozenset({"attachment", "pairwise_occlusion"})
 """Relations whose options name objects, so that one meaning has many texts."""
+NO_NAMES = frozenset({"picture", "photo", "camera", "照片", "画面", "相机"})
+"""What texts call that which they show, and what took it."""
 
 _CHINESE_COMPASS = ("正北", "东北", "正东", "东南", "正南", "西南", "正西", "西北")
 _COMPASS = {word: rf"\b{word}\b|{chinese}" for word, chinese in zip(recompute.COMPASS, _CHINESE_COMPASS, strict=True)}
@@ -315,6 +317,8 @@ def _said(row: Row, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     roles = {int(item["id"]): ", ".join(item["roles"]) for item in facts["objects"]}
     for i in sorted(set(names) - mentioned("\n".join([row.question, *row.options]), names)):
         yield "text", f"names no {names[i]!r} ({roles[i]})"
+    for i in sorted(i for i, name in names.items() if name.lower() in NO_NAMES):
+        yield "text", f"calls an object {names[i]!r} ({roles[i]}), as it calls what it shows, or what took it"
     compass = facts["camera_compass"]
     if compass is not None and not re.search(_COMPASS[str(compass)], row.question.replace("-", "").lower()):
         yield "text", f"does not say that the camera faces {compass}"

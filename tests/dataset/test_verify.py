@@ -229,6 +229,7 @@ def turn_camera(facts) -> None:
             {"parent": 1, "child": 4, "kind": "supported_by", "certainty": "certain"}), "answer"),
         ("attachment_chain", lambda f: f["attachment"].clear(), "answer"),
         ("attachment_chain", lambda f: f["objects"][1].update(label="jug"), "options"),
+        ("direction_agent", lambda f: f["objects"][0].update(label="camera"), "text"),
     ],
 )  # fmt: skip
 def test_a_changed_fact_is_found(code, edit, kind) -> None:

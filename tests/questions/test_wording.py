@@ -15,7 +15,7 @@ from ring import ring
 
 from questions.kinds import KIND_BY_CODE, PUBLISHED
 from questions.suites import SPACECAST, TYPES
-from questions.wording import groups_of, is_plural, preceded, suits, table, word, worded
+from questions.wording import TAKEN, groups_of, is_plural, preceded, suits, table, word, worded
 from spacecast.dataset.chance import generator
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.types import Draft, Refusal, Suite
@@ -277,6 +277,17 @@ def test_no_chinese_question_about_what_has_no_chinese_name() -> None:
                 assert not isinstance(found, Refusal)
             assert not isinstance(word(kind.code, draft, "en", np.random.default_rng(0)), Refusal)
     assert min(seen.values()) > 0
+
+
+@pytest.mark.parametrize("label", sorted(TAKEN["en"]))
+def test_no_question_about_what_is_called_as_pictures_are(drafts: dict[str, list[Draft]], label: str) -> None:
+    draft = drafts["direction_agent"][0]
+    objects = [{**o, "label": label} if "target" in o["roles"] else o for o in draft.facts["objects"]]
+    taken = Draft(**{**draft.__dict__, "facts": {**draft.facts, "objects": objects}})
+    found = word("direction_agent", taken, "en", np.random.default_rng(0))
+    assert isinstance(found, Refusal)
+    assert (found.stage, found.reason) == ("wording", "no_english_name")
+    assert not isinstance(word("direction_agent", taken, "zh", np.random.default_rng(0)), Refusal)
 
 
 @pytest.mark.parametrize(

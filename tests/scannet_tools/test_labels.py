@@ -63,6 +63,7 @@ KINDS = {
     "bookshelf": "fixture",
     "blinds": "fixture carries_nothing",
     "picture": "fixture",
+    "wall picture": "fixture",
     "whiteboard": "fixture",
     "sink": "fixture",
     "toilet": "fixture",
@@ -117,6 +118,24 @@ KINDS = {
 @pytest.mark.parametrize(("label", "kinds"), KINDS.items())
 def test_what_kind_of_thing_a_label_names(label, kinds):
     assert traits_of(label) == set(kinds.split())
+
+
+@pytest.mark.parametrize(
+    ("raw", "label", "zh"),
+    [
+        ("picture", "wall picture", "墙上的画"),
+        ("Picutre", "wall picture", "墙上的画"),
+        ("photo", "printed photo", "相片"),
+        ("photograph", "printed photo", "相片"),
+        ("camera", "photo camera", "照相机"),
+        ("picture frame", "picture frame", "画框"),
+        ("painting", "painting", "油画"),
+    ],
+)
+def test_no_thing_is_called_as_the_pictures_of_a_question_are_or_what_took_them(raw, label, zh):
+    instance = instance_of(0, raw)
+    assert (instance.raw_label, instance.label, instance.label_zh) == (raw, label, zh)
+    assert instance.meanings & instance_of(1, f"small {raw}").meanings  # last words still tell
 
 
 @given(st.text(max_size=30))

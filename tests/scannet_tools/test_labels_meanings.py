@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from questions.wording import TAKEN
 from scannet_tools.labels import (
     CATCH_ALL,
     LABEL_MAP_NAME,
@@ -117,6 +118,15 @@ def test_the_table_is_clean():
     for name, labels in TABLE["groups"].items():
         assert max(Counter(labels).values()) == 1, name
     assert set(listed).isdisjoint(TABLE["alone"]["labels"])
+
+
+def test_nothing_is_called_as_texts_call_what_they_show():
+    listed = {label for labels in TABLE["groups"].values() for label in labels} | set(TABLE["alone"]["labels"])
+    listed |= {label for name in BENCHMARKS for label in class_names(name)}
+    told = [instance_of(0, label) for label in sorted(listed)]
+    assert len(told) > 500
+    assert TAKEN["en"].isdisjoint(instance.label for instance in told)
+    assert TAKEN["zh"].isdisjoint(instance.label_zh for instance in told)
 
 
 def test_the_classes_of_public_benchmarks():
