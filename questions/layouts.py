@@ -26,7 +26,7 @@ from questions.directions import (
     frame_facts,
     sector_in,
 )
-from questions.fair import drafts_of, in_turn
+from questions.fair import drafts_of, in_turn, key_of
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Draft, Refusal
@@ -116,11 +116,13 @@ class RotatedLayout(BuiltType, Generic[F]):
         for images, turns in certain.items():
             yield from in_turn(
                 turns,
-                cell=lambda turn: (turn.angle_deg, *self._stated_of(turn.found).values(), turn.value),
+                stated=lambda turn: (turn.angle_deg, *self._stated_of(turn.found).values()),
+                answer=lambda turn: turn.value,
                 alike=lambda turn: turn.likeness,
                 rank=lambda turn: (float(turn.found.answer.margins["ambiguity"]), turn.found.ids, turn.case),
                 case=lambda turn: turn.case,
                 make=lambda turn: self._made(context, turn),
+                key=key_of(context, self.code, images),
                 max_drafts=drafts_of(images),
             )
 

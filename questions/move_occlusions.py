@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
-from shapely.geometry.base import BaseGeometry
 
 from questions.changes import Mistakes, tagged
 from questions.moves import Found, MoveType, Pair, Start, Step
@@ -45,9 +45,9 @@ STATES = ("query_occluded", "reference_occluded", "neither")
 class MoveOcclusionSettings:
     """How many are worked out, and what is certain beyond the rule of the relation."""
 
-    max_drafts: int = 18
-    """Drafts from one scene on one picture: two for each answer and motion; each has to be cast twice (own)."""
-    max_chain_drafts: int = 9
+    max_drafts: int = 9
+    """Drafts from one scene on one picture: one for each answer and motion; each has to be cast twice (own)."""
+    max_chain_drafts: int = 6
     """The same of those that show two pictures, and of those that show more."""
     likely_covered: float = 0.15
     """Of the outline of what is farther, the other's covers at least this share where an occlusion is looked for; where
@@ -97,27 +97,28 @@ class MoveOcclusion(MoveType):
         width, height = camera.intrinsics.width, camera.intrinsics.height
         least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
         picture = shapely.box(-0.5, -0.5, width - 0.5, height - 0.5)
-        other = outline(objects[reference], camera)
+        (other,) = outlines(objects[reference], camera, np.zeros((1, 3)))
+        if other is None:
+            return []
+        shifts = np.array([[*step.shift, 0.0] for step in steps])
+        wholes = outlines(objects[query], camera, shifts)
+        insides = shapely.intersection(wholes, picture)
+        shares = shapely.area(shapely.intersection(insides, other))
+        areas, whole_areas, other_area = shapely.area(insides), shapely.area(wholes), shapely.area(other)
+        shows = areas >= np.maximum(least_px, (1.0 - RULE.max_truncation) * whole_areas)  # not so where there is none
         found = []
-        for step in steps:
-            shift = np.array([*step.shift, 0.0])
-            whole = outline(objects[query], camera, shift)
-            if whole is None or other is None:
-                continue
-            inside = shapely.intersection(whole, picture)
-            if inside.area < max(least_px, (1.0 - RULE.max_truncation) * whole.area):
-                continue
-            expected, hidden = _in_front(objects[query], objects[reference], camera, shift)
-            share = shapely.intersection(inside, other).area / (inside if hidden == query else other).area
+        for n in np.flatnonzero(shows).tolist():
+            expected, hidden = _in_front(objects[query], objects[reference], camera, shifts[n])
+            share = float(shares[n] / (areas[n] if hidden == query else other_area))
             if share == 0.0:
                 expected = "neither"
             elif share < SETTINGS.likely_covered:
                 continue
-            found.append(Found(step, pair, before, expected, doubt=-share))
+            found.append(Found(steps[n], pair, before, expected, doubt=-share))
         return found
 
-    def _cell(self, found: Found) -> tuple[Any, ...]:
-        return (found.expected, MOTIONS[found.step.direction])
+    def _stated_first(self, step: Step) -> tuple[Any, ...]:
+        return (MOTIONS[step.direction],)
 
     def _alike(self, found: Found) -> tuple[Any, ...]:
         return (found.step.direction, found.step.distance_m)
@@ -228,17 +229,20 @@ def _before_in(look: Look, query: int, reference: int) -> Answer:
     return Answer("neither", answer.numbers, {"clear_by": clear_by}, ())
 
 
-def outline(item: SceneObject, camera: Camera, shift: Array | None = None) -> BaseGeometry | None:
-    """The convex outline, in pixels, that holds an object's silhouette; None where a part of it is beside the camera
-    or behind.
+def outlines(item: SceneObject, camera: Camera, shifts: Array) -> NDArray[np.object_]:
+    """The convex outlines (n,), in pixels, that hold an object's silhouette after shifts; None where a part of it is
+    then beside the camera or behind.
 
     Args:
         item: where it is.
         camera: that sees it.
-        shift: (3,) in world, of the object, or None.
+        shifts: (n, 3) of the object, in world.
     """
-    points = item.world_from_object @ hull_of(item.shape).vertices
-    pixels = camera.intrinsics.project(
-        camera.world_from_camera.inverse() @ (points if shift is None else points + shift)
-    )
-    return None if np.isnan(pixels).any() else shapely.convex_hull(shapely.multipoints(pixels))
+    points = (item.world_from_object @ hull_of(item.shape).vertices) + shifts[:, None, :]
+    pixels = camera.intrinsics.project(camera.world_from_camera.inverse() @ points)
+    ahead = np.isfinite(pixels).all(axis=(1, 2))
+    found = np.full(len(shifts), None, dtype=object)
+    numbers = np.repeat(np.arange(int(ahead.sum())), pixels.shape[1])
+    if ahead.any():
+        found[ahead] = shapely.convex_hull(shapely.multipoints(pixels[ahead].reshape(-1, 2), indices=numbers))
+    return found

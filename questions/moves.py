@@ -30,7 +30,7 @@ from questions.common import (
     words_of,
     words_of_pictures,
 )
-from questions.fair import drafts_of, in_turn
+from questions.fair import drafts_of, in_turn, key_of
 from spacecast.dataset.context import SceneContext, ViewRecord
 from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal
@@ -201,11 +201,13 @@ class MoveType(BuiltType):
                                 best[key] = found
             yield from in_turn(
                 best.values(),
-                cell=self._cell,
+                stated=lambda found: self._stated_first(found.step),
+                answer=lambda found: found.expected,
                 alike=self._alike,
                 rank=lambda found: found.rank,
                 case=lambda found: found.case,
                 make=lambda found: self._made(context, found),
+                key=key_of(context, self.code, images),
                 max_drafts=self._most(images),
             )
 
@@ -222,8 +224,9 @@ class MoveType(BuiltType):
     def _rank(self, found: Found) -> tuple[float, str]:
         return -found.pair.showing.clearness, found.step.start.view
 
-    def _cell(self, found: Found) -> tuple[Any, ...]:
-        return (found.expected, found.step.direction, found.step.distance_m)
+    def _stated_first(self, step: Step) -> tuple[Any, ...]:
+        """What is drawn before the answer."""
+        return (step.direction, step.distance_m, *self._stated(step).values())
 
     def _alike(self, found: Found) -> tuple[Any, ...]:
         return (found.step.start.body.root, found.query, found.reference)

@@ -36,7 +36,7 @@ from questions.common import (
     words_of_pictures,
 )
 from questions.directions import directed_ids, direction_relation, frame_facts, sector_in
-from questions.fair import drafts_of, in_turn
+from questions.fair import drafts_of, in_turn, key_of
 from questions.moves import may_attach
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.showings import Images, Showing
@@ -202,11 +202,13 @@ class RotatedObject(BuiltType):
                         found.append(item)
             yield from in_turn(
                 found,
-                cell=lambda item: (item.turn.angle_deg, item.turn.sense, item.value),
+                stated=lambda item: (item.turn.angle_deg, item.turn.sense),
+                answer=lambda item: item.value,
                 alike=lambda item: (item.query, item.reference),
                 rank=lambda item: (preference_of(item.body, item.query), item.ambiguity, item.case),
                 case=lambda item: item.case,
                 make=partial(self._made, context, search, images),
+                key=key_of(context, self.code, images),
                 max_drafts=drafts_of(images),
             )
 

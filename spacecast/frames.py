@@ -87,10 +87,10 @@ class Transform:
                 f"{self.name}: expected a (3, 3) rotation and a (3,) translation, "
                 f"found {rotation.shape} and {translation.shape}"
             )
-        problem = _rigid_problem(rotation, translation)
+        problem, off = _rigid_problem(rotation, translation)
         if problem:
             raise FrameError(f"{self.name}: {problem}")
-        if np.abs(rotation @ rotation.T - np.eye(3)).max() > SETTINGS.rounding_tolerance:
+        if off > SETTINGS.rounding_tolerance:
             u, _, vt = np.linalg.svd(rotation)
             rotation = u @ vt
         rotation.setflags(write=False)
@@ -322,10 +322,9 @@ class Heading:
     kind: Literal["camera", "object", "world"]
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.origin_in_world).all():
+        if not all(map(math.isfinite, self.origin_in_world)):
             raise FrameError(f"a heading starts at a point with finite values, found {self.origin_in_world}")
-        length = float(np.hypot(*self.forward_in_world))
-        if not np.isfinite(length) or abs(length - 1.0) > 1e-6:
+        if not abs(math.hypot(*self.forward_in_world) - 1.0) <= 1e-6:  # also true of nan
             raise FrameError(f"a heading's forward is a horizontal unit vector, found {self.forward_in_world}")
 
     @property
@@ -368,8 +367,8 @@ class Heading:
 
     def at(self, origin_in_world: ArrayLike) -> Heading:
         """The same forward from another origin (2,) or (3,)."""
-        x, y = np.asarray(origin_in_world, dtype=np.float64)[:2]
-        return Heading((float(x), float(y)), self.forward_in_world, self.kind)
+        x, y = np.asarray(origin_in_world, dtype=np.float64)[:2].tolist()
+        return Heading((x, y), self.forward_in_world, self.kind)
 
     def turned(self, angle_deg: float) -> Heading:
         """Turned clockwise by an angle, about its origin."""
@@ -421,7 +420,8 @@ def is_facing_stable(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> b
     ``is_facing_stable(a, b) == is_facing_stable(b, a)``.
     """
     vector = np.asarray(faced_in_world, dtype=np.float64) - np.asarray(anchor_in_world, dtype=np.float64)
-    horizontal_m, full_m = float(np.linalg.norm(vector[:2])), float(np.linalg.norm(vector))
+    x, y, z = vector.tolist()
+    horizontal_m, full_m = math.hypot(x, y), math.hypot(x, y, z)
     return horizontal_m >= max(SETTINGS.min_facing_distance_m, SETTINGS.min_facing_horizontal_share * full_m)
 
 
@@ -433,14 +433,15 @@ def heading_towards(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> He
     """
     anchor = np.asarray(anchor_in_world, dtype=np.float64)
     vector = np.asarray(faced_in_world, dtype=np.float64) - anchor
-    if not np.linalg.norm(vector[:2]) > 0.0:
+    if not math.hypot(*vector[:2].tolist()) > 0.0:
         raise FrameError("no heading between points that lie above one another")
     return _heading(vector, "object").at(anchor)
 
 
 def _heading(vector: Array, kind: Literal["camera", "object", "world"]) -> Heading:
-    x, y = vector[:2] / np.linalg.norm(vector[:2])
-    return Heading((0.0, 0.0), (float(x), float(y)), kind)
+    x, y = vector[:2].tolist()
+    length = math.hypot(x, y)
+    return Heading((0.0, 0.0), (x / length, y / length), kind)
 
 
 def _cos_sin(angle_deg: float) -> tuple[float, float]:
@@ -455,13 +456,19 @@ def _yaw_matrix(yaw_deg: float) -> Array:
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
-def _rigid_problem(rotation: Array, translation: Array) -> str | None:
-    if not (np.isfinite(rotation).all() and np.isfinite(translation).all()):
-        return "has values that are not finite"
-    with np.errstate(over="ignore", invalid="ignore"):
-        off = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
+def _rigid_problem(rotation: Array, translation: Array) -> tuple[str | None, float]:
+    """What is wrong with a rotation (3, 3) and a translation (3,), and how far the rows are from orthonormal."""
+    a, b, c = rotation.tolist()  # plain numbers: numpy is slow on nine
+    if not all(map(math.isfinite, (*a, *b, *c, *translation.tolist()))):
+        return "has values that are not finite", math.nan
+    lengths, angles = (abs(_dot(row, row) - 1.0) for row in (a, b, c)), (_dot(a, b), _dot(b, c), _dot(c, a))
+    off = max(*lengths, *map(abs, angles))
     if not off <= SETTINGS.rigid_tolerance:  # huge values give infinity, or nan
-        return f"rows are not orthonormal (off by {off:.2g})"
-    if np.linalg.det(rotation) < 0.0:
-        return "mirrors (determinant -1)"
-    return None
+        return f"rows are not orthonormal (off by {off:.2g})", off
+    if _dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0])) < 0.0:
+        return "mirrors (determinant -1)", off
+    return None, off
+
+
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

@@ -148,6 +148,9 @@ def canonical_json(value: Any) -> str:
     return json.dumps(rounded, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
+_AS_IT_IS = frozenset({str, bool, int, type(None)})
+
+
 def plain(value: Any, *, decimals: int | None = None) -> Any:
     """A value as JSON has it: numpy numbers, arrays, tuples and sets become numbers and lists (sets sorted).
 
@@ -158,23 +161,27 @@ def plain(value: Any, *, decimals: int | None = None) -> Any:
     Raises:
         SpacecastError: a number that is not finite, or a value that JSON has no form for.
     """
-    if value is None or isinstance(value, str | bool):
+    kind = type(value)  # what facts are made of comes first: this is called for every number of every candidate
+    if kind in _AS_IT_IS:
         return value
     if isinstance(value, np.generic | np.ndarray):
         return plain(value.tolist(), decimals=decimals)
-    if isinstance(value, int):
+    if isinstance(value, str | int):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise SpacecastError(f"a number in the facts is {value}; every fact of a question is finite")
         return value if decimals is None else round(value, decimals) + 0.0
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry, decimals=decimals) for key, entry in value.items()}
+    if isinstance(value, dict | Mapping):
+        return {
+            str(key): entry if type(entry) in _AS_IT_IS else plain(entry, decimals=decimals)
+            for key, entry in value.items()
+        }
     if isinstance(value, set | frozenset):
         return plain(sorted(value), decimals=decimals)
-    if isinstance(value, Sequence):
-        return [plain(entry, decimals=decimals) for entry in value]
-    raise SpacecastError(f"facts hold a {type(value).__name__}, which JSON has no form for")
+    if isinstance(value, list | tuple | Sequence):
+        return [entry if type(entry) in _AS_IT_IS else plain(entry, decimals=decimals) for entry in value]
+    raise SpacecastError(f"facts hold a {kind.__name__}, which JSON has no form for")
 
 
 def relation_unchanged(facts: Mapping[str, Any]) -> bool | None:

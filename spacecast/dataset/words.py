@@ -105,7 +105,7 @@ def record_of(candidate: Candidate) -> str:
             "unchanged": draft.unchanged,
         },
     }
-    return json.dumps(plain(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return json.dumps(record, default=plain, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
 def candidate_from(record: str) -> Candidate:

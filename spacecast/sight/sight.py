@@ -10,7 +10,8 @@ unchanged scan also has one scene over the whole mesh. Nothing falls back to box
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,7 +49,8 @@ class IdImage(NamedTuple):
     depth: NDArray[np.float32]
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Part:
     """Triangles that keep together, and where they are in one state."""
 
     rays: RayScene
@@ -73,15 +75,42 @@ class Part(NamedTuple):
         """Where the part can be seen, beyond the picture too."""
         return box_window(self.bounds, self.from_camera(camera), camera.intrinsics)
 
-    def nearest_m(self, camera: Camera) -> float:
-        """No point of it is nearer along the optical axis."""
+    @cached_property
+    def corners_in_world(self) -> Array:
+        """(8, 3) of its box."""
         corners = np.array(np.meshgrid(*self.bounds.T)).reshape(3, -1).T
-        camera_from_part = self.from_camera(camera).inverse()
-        return float((camera_from_part @ corners)[:, 2].min()) - _ROUNDING_M
+        return np.asarray(self.world_from_part @ corners)
 
     def cast(self, camera: Camera, window: Window, threads: int) -> Hits:
-        """Nearest hits (h, w) through the pixels of a window."""
-        return self.rays.cast_rays(window_rays(self.from_camera(camera), camera.intrinsics, window), threads=threads)
+        """Nearest hits (h, w) through the pixels of a window of the picture."""
+        if self.in_place:
+            rays = _rays_in_world(camera, window)
+        else:
+            rays = window_rays(self.from_camera(camera), camera.intrinsics, window)
+        return self.rays.cast_rays(rays, threads=threads)
+
+
+_PICTURE: dict[Camera, NDArray[np.float32]] = {}
+"""Rays through every pixel of the picture that was cast whole last: all that is in place is then cut from it."""
+
+
+def _rays_in_world(camera: Camera, window: Window) -> NDArray[np.float32]:
+    """Rays (h, w, 6) through the pixels of a window of the picture."""
+    whole = _PICTURE.get(camera)
+    if whole is None:
+        rays = window_rays(camera.world_from_camera, camera.intrinsics, window)
+        if window == Window.of(camera.intrinsics):
+            _PICTURE.clear()
+            _PICTURE[camera] = rays
+        return rays
+    return np.ascontiguousarray(whole[window.slices])
+
+
+def _nearest_m(parts: Sequence[Part], camera: Camera) -> Array:
+    """(n,): no point of a part is nearer along the optical axis."""
+    corners = np.stack([part.corners_in_world for part in parts]) - camera.world_from_camera.translation
+    nearest: Array = (corners @ camera.world_from_camera.rotation[:, 2]).min(axis=1) - _ROUNDING_M
+    return nearest
 
 
 class Crop(NamedTuple):
@@ -191,11 +220,12 @@ class Sight:
             nearer = depth < image.depth[window.slices]
             image.depth[window.slices][nearer] = depth[nearer]
             image.ids[window.slices][nearer] = object_id
-        for part in self.parts:
-            if len(part.blocks) == 1 and part.blocks[0][0] in crops:
-                continue
+        parts = [part for part in self.parts if not (len(part.blocks) == 1 and part.blocks[0][0] in crops)]
+        near_m = _nearest_m(parts, camera) if parts else np.zeros(0)
+        for number in np.argsort(near_m, kind="stable").tolist():  # what is near may hide what is far
+            part = parts[number]
             window = part.window(camera).within(Window.of(camera.intrinsics))
-            open_px = pixels[window.slices] & (image.depth[window.slices] > part.nearest_m(camera))
+            open_px = pixels[window.slices] & (image.depth[window.slices] > near_m[number])
             rows, columns = np.nonzero(open_px)
             if not len(rows):
                 continue
@@ -285,7 +315,18 @@ _KEPT = _PerArray()
 _RAYS: weakref.WeakKeyDictionary[Shape, RayScene] = weakref.WeakKeyDictionary()
 
 
+_PARTS: weakref.WeakKeyDictionary[SceneObject, Part] = weakref.WeakKeyDictionary()
+"""States share the objects that stay."""
+
+
 def _object_part(item: SceneObject) -> Part:
+    part = _PARTS.get(item)
+    if part is None:
+        part = _PARTS[item] = _new_part(item)
+    return part
+
+
+def _new_part(item: SceneObject) -> Part:
     rays = _RAYS.get(item.shape)
     if rays is None:
         rays = _RAYS[item.shape] = RayScene(item.shape.vertices, item.shape.faces)

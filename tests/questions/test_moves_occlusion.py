@@ -7,7 +7,7 @@ import pytest
 import shapely
 from box_scans import Box, box_scan, looking, on_floor
 
-from questions.move_occlusions import MOTIONS, MoveOcclusion, hull_of, outline, settled, with_hulls
+from questions.move_occlusions import MOTIONS, MoveOcclusion, hull_of, outlines, settled, with_hulls
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.recompute import solve
@@ -167,19 +167,19 @@ def test_outlines_hold_silhouettes() -> None:
     context = context_of(*GATE, CABINET, on_floor(2, "bin", 1.2, -1.0, **SMALL))
     view = context.view("0")
     camera = Camera(view.world_from_camera, view.intrinsics)
-    shift = np.array([0.5, 0.3, 0.0])
+    shifts = np.array([[0.0, 0.0, 0.0], [0.5, 0.3, 0.0]])
     for i in (1, 2, 5):
         state = context.scene.apply(Move(i, "east", 0.5), check=False)
         state = state.apply(Move(i, "north", 0.3), check=False)
         rows, columns = np.nonzero(Sight(state).look(camera, threads=1).mask(i))
-        there = outline(context.scene.objects[i], camera, shift)
+        there = outlines(context.scene.objects[i], camera, shifts)[1]
         grown = shapely.buffer(there, 1.0)
         assert len(rows) > 400
         assert shapely.contains_xy(grown, columns, rows).all()
         if i != 5:
             assert there.area == pytest.approx(len(rows), rel=0.03)
     behind = camera._replace(world_from_camera=looking((0.0, 0.3, 0.6), (0.0, 4.0, 0.6)))
-    assert outline(context.scene.objects[1], behind) is None
+    assert outlines(context.scene.objects[1], behind, shifts[:1]).tolist() == [None]
 
 
 def test_hulls_are_prepared_once() -> None:
