@@ -62,7 +62,7 @@ if __name__ == "__main__":
 
 def test_equal_bytes_for_hash_seeds_and_workers(invented: Path, invented_root: Path, tmp_path: Path) -> None:
     expected = files(invented)
-    for hash_seed, workers in ((0, 1), (1, 1), (2, 2)):
+    for hash_seed, workers in ((0, 1), (1, 1), (2, 2), (3, 4)):
         out = tmp_path / f"seed{hash_seed}"
         assert script(invented_root, out, hash_seed=hash_seed, workers=workers).wait(timeout=120) == 0
         assert files(out) == expected

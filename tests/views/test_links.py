@@ -240,6 +240,25 @@ def test_linked_views_of_a_demo_scan_share_the_surface_of_the_mesh(demo: tuple[S
     assert apart > 0  # pairs with nothing in common are among them
 
 
+def test_a_view_of_a_demo_scan_shares_nothing_with_one_through_the_wall_behind_it(demo: tuple[Scan, Links]) -> None:
+    """The same camera, drawn back out of the room: what the room's wall lets through is nothing, from either side."""
+    scan, _ = demo
+    sight = sight_of(Scene.from_scan(scan))
+    floor_plan = scan.vertices[:, :2].min(axis=0) - 1.0, scan.vertices[:, :2].max(axis=0) + 1.0
+    for inside in list(scan.views.values())[::40]:
+        bare = replace(inside, load_depth=None, load_color=None)
+        pose, back = bare.world_from_camera, bare.world_from_camera.rotation[:, 2].copy()
+        back[2] = 0.0
+        back /= np.linalg.norm(back)
+        away = pose.translation
+        while (away[:2] > floor_plan[0]).all() and (away[:2] < floor_plan[1]).all():
+            away = away - 0.25 * back
+        outside = replace(bare, name="outside", world_from_camera=replace(pose, translation=away))
+        links = Links.of([bare, outside], sight, threads=1)
+        assert links.shares[0, 0] == pytest.approx(1.0)
+        assert links.shares[0, 1] == links.shares[1, 0] == 0.0
+
+
 def test_the_pool_differs_in_pose(demo: tuple[Scan, Links]) -> None:
     scan, links = demo
     poses = [scan.views[name].world_from_camera for name in links.names]
