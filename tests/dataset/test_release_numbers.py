@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import synthetic_suite as synthetic
 
 from spacecast.cli import main
 from spacecast.dataset.build import BuildReport, BuildSettings, build, build_shard
-from spacecast.dataset.draw import draw_order, rooms_of
+from spacecast.dataset.draw import Draw, draw_order, rooms_of
 from spacecast.dataset.manifest import spread_of
 from spacecast.dataset.merge import merge
 from spacecast.dataset.reader import Benchmark
@@ -226,29 +227,93 @@ def test_numbers_by_dataset_that_cannot_be_read(text: str, tmp_path: Path, capsy
     assert "give numbers by dataset as scannet=718,scannetpp=3144" in capsys.readouterr().err
 
 
-def test_shards_of_a_draw_are_merged_to_the_same_dataset(raw: Path, tmp_path: Path) -> None:
-    """The first scene drawn fails: no shard looked for the one that comes instead, and merge finds it in the scans."""
-    order = [folder.key for folder in draw_order(find(raw), 0) if folder.dataset == "few"]
+def spoilt(root: Path, key: str, fault: str) -> None:
+    """Make a scene fail: it cannot be read, has nothing to ask about, or shows a photo that is none."""
+    folder = root / key.replace("-", "/")
+    if fault == "broken":
+        (folder / "broken").touch()
+    if fault == "empty":
+        (folder / "objects").write_text("0")
+    if fault == "pictures":
+        for photo in folder.glob("*.jpg"):
+            photo.write_bytes(b"no picture")
 
-    def spoil(folder: Folder) -> Any:
-        if folder.key == order[0]:
-            raise InputError(f"{folder.path}: cannot be read; copy it again")
-        return read(folder)
 
-    sources, settings = replace(SOURCES, read=spoil), BuildSettings(scenes=6, questions=30)
-    build([raw], tmp_path / "whole", settings, sources=sources)
-    shards = [tmp_path / f"shard{i}" for i in (1, 2)]
-    for i, shard in enumerate(shards, start=1):
-        build_shard([raw], shard, Share(i, 2), settings, sources=sources)
-    merge(shards, tmp_path / "merged", sources=sources)
-    one, other = (
-        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-        for out in (tmp_path / "whole", tmp_path / "merged")
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def shards(root: Path, folder: Path, **settings: Any) -> list[Path]:
+    paths = [folder / f"shard{i}" for i in (1, 2)]
+    for i, path in enumerate(paths, start=1):
+        build_shard([root], path, Share(i, 2), BuildSettings(**settings), sources=SOURCES)
+    return paths
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {0: "broken"},
+        {0: "empty"},
+        {0: "pictures"},
+        {1: "pictures", 0: "broken"},
+        {0: "broken", 2: "pictures"},  # what comes instead fails too
+        {0: "pictures", 2: "empty", 3: "broken"},
+    ],
+)
+@pytest.mark.parametrize("evidence", [False, True])
+def test_shards_of_a_draw_are_merged_to_the_same_dataset(
+    faults: dict[int, str], evidence: bool, raw: Path, tmp_path: Path
+) -> None:
+    """Of what is drawn something fails: no shard looked for what comes instead, and merge finds it in the scans."""
+    root = tmp_path / "raw"
+    shutil.copytree(raw, root)
+    order = [folder.key for folder in draw_order(find(root), 0) if folder.dataset == "few"]
+    for place, fault in faults.items():
+        spoilt(root, order[place], fault)
+    settings: dict[str, Any] = {"scenes": 6, "questions": 30, "evidence": evidence}
+    whole = built(root, tmp_path / "whole", **settings)
+    merged = merge(shards(root, tmp_path, **settings), tmp_path / "merged", sources=SOURCES)
+    assert files(tmp_path / "merged") == files(tmp_path / "whole")
+    assert merged.failures == whole.failures
+    assert [line.partition(":")[0] for line in merged.failures] == sorted(
+        order[place] for place, fault in faults.items() if fault != "empty"
     )
-    assert one == other
-    assert {row.scene_id for row in Benchmark.open(tmp_path / "whole") if row.dataset == "few"} == {
-        key.partition("-")[2] for key in order[1:3]
-    }
+    used = {f"few-{row.scene_id}" for row in Benchmark.open(tmp_path / "merged") if row.dataset == "few"}
+    assert used == set([key for place, key in enumerate(order) if place not in faults][:2])
+
+
+def test_scenes_that_give_way_in_a_build_do_so_in_a_merge(
+    raw: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 12 scenes for 12 questions one has nothing that is chosen, as often as it may be replaced."""
+    redrawn = []
+    without = Draw.without
+    monkeypatch.setattr(Draw, "without", lambda draw, idle: redrawn.append(set(idle)) or without(draw, idle))
+    settings: dict[str, Any] = {"scenes": 12, "questions": 12}
+    built(raw, tmp_path / "whole", **settings)
+    once = list(redrawn)
+    merge(shards(raw, tmp_path, **settings), tmp_path / "merged", sources=SOURCES)
+    assert once
+    assert redrawn == once * 2
+    assert files(tmp_path / "merged") == files(tmp_path / "whole")
+
+
+def test_a_scan_that_comes_instead_has_to_be_where_it_was(raw: Path, tmp_path: Path) -> None:
+    root = tmp_path / "raw"
+    shutil.copytree(raw, root)
+    order = [folder.key for folder in draw_order(find(root), 0) if folder.dataset == "few"]
+    spoilt(root, order[0], "broken")
+    parts = shards(root, tmp_path, scenes=6, questions=30)
+    instead = root / order[2].replace("-", "/")
+    instead.rename(tmp_path / "away")
+    with pytest.raises(InputError) as error:
+        merge(parts, tmp_path / "out", sources=SOURCES)
+    assert str(error.value) == f"{instead}: takes the place of a scene that failed; put the scan back there"
+    (tmp_path / "away").rename(instead)
+    built(root, tmp_path / "whole", scenes=6, questions=30)
+    merge(parts, tmp_path / "out", sources=SOURCES)
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 def test_spread_is_counted() -> None:
