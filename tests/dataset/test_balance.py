@@ -16,6 +16,7 @@ from spacecast.dataset.chance import number
 from spacecast.dataset.rows import row_of
 from spacecast.dataset.selection import Before, orders_of, rank_of, select
 from spacecast.dataset.settings import BuildSettings
+from spacecast.dataset.together import Asked, Told, verdicts_of
 from spacecast.dataset.words import candidate_from
 from spacecast.errors import SpacecastError
 
@@ -234,6 +235,31 @@ def test_fewer_questions_rather_than_words_that_give_answers_away(what: str) -> 
     chosen = chosen_of(code, features)
     assert len(chosen) >= 24
     assert not judged(code, chosen)["names_replaced"]
+
+
+def told_together(code: str, chosen: list[Feature]) -> Told:
+    """What direction and distance give away together in questions about bins of distances."""
+    options = frozenset(changes.BINS)
+    asked = [(Asked(("invented", f.scene), dict(f.stated), options, f.balance), None) for f in chosen]
+    (told,) = verdicts_of({(code, ""): asked})
+    return told
+
+
+def test_drafts_thinned_by_a_sum_that_holds_the_answer_are_found() -> None:
+    """Direction, distance and answer add up to a multiple of four: each alone is as even as before."""
+    code = "object_move_distance"
+    features = [f for f, _ in pool(code).values()]
+    orders = [changes.STEPS, tuple(map(str, changes.DISTANCES_M)), changes.BINS]
+
+    def total(f: Feature) -> int:
+        stated = dict(f.stated)
+        values = (stated["direction"], stated["distance"], f.balance)
+        return sum(order.index(value) for order, value in zip(orders, values, strict=True))
+
+    thinned = chosen_of(code, [f for f in features if total(f) % 4 == 0])
+    assert not judged(code, thinned)["names_replaced"]
+    assert told_together(code, thinned).fails
+    assert not told_together(code, chosen_of(code, features)).fails
 
 
 @pytest.mark.parametrize("code", ["object_move_allocentric", "object_move_occlusion"])
