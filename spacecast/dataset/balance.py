@@ -69,7 +69,7 @@ class Feature(NamedTuple):
     follows: str = ""
     """How many objects go along with the one that is moved; empty where none is."""
     names: tuple[tuple[str, str], ...] = ()
-    """(role, label) of objects that the text names."""
+    """(role, label) of objects that the text asks about."""
     relation: str = ""
     """Names what is asked (at levels 2 and 3: what is asked before the change), as ``twins.relation_key`` does."""
     images: int = 1
@@ -207,7 +207,8 @@ class Balance:
 class NameBalance:
     """How often each answer is right beside each name in each role: a large thing hides more often than it is hidden.
 
-    Costs only, no bounds: names say something of the world, and many are in few questions.
+    Costs only, no bounds: names say something of the world, and many are in few questions. How many of several
+    options are right says nothing of a name.
     """
 
     def __init__(self, features: Sequence[Feature], rules: TypeRules, cost: Ints, *, weight: int) -> None:
@@ -218,7 +219,7 @@ class NameBalance:
         weight: of one answer beyond the equal share beside one name.
         """
         answers, known = coded(answer_of(feature, rules) for feature in features)
-        names, unique = coded(feature.names for feature in features)
+        names, unique = coded(() if rules.multi_select else feature.names for feature in features)
         pairs = [dict(entry) for entry in unique]  # type: ignore[call-overload]
         roles = sorted({role for entry in pairs for role in entry})
         self._kinds = len(known)

@@ -294,7 +294,7 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
         relative=draft.relative or "",
         unchanged=bool(draft.unchanged),
         follows="" if together is None else str(len(together) - 1),
-        names=() if kind.multi_select else _names(draft),
+        names=_names(draft),
         relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
         images=len(draft.views),
         objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - UNNAMED_ROLES)),
@@ -304,10 +304,10 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
 
 
 def _names(draft: Draft) -> tuple[tuple[str, str], ...]:
-    """(role, label) of what is named, one of each role."""
+    """(role, label) of what is asked about, one of each role; what is offered to choose from is not."""
     names: dict[str, str] = {}
     for item in draft.facts["objects"]:
-        for role in sorted(set(item["roles"]) - UNNAMED_ROLES):
+        for role in sorted(set(item["roles"]) - UNNAMED_ROLES - {"option"}):
             names.setdefault(role, item["label"])
     return tuple(sorted(names.items()))
 

@@ -179,6 +179,18 @@ def test_more_scenes_than_rooms_take_rescans_and_never_fail(raw: Path, tmp_path:
     assert len({row.scene_id for row in rows if row.dataset == "few"}) == 12
 
 
+def test_rescans_of_a_room_ask_of_a_thing_once(raw: Path, tmp_path: Path) -> None:
+    """In every type: also what moves with a thing, whatever is offered."""
+    built(raw, tmp_path / "out", per_dataset=(("few", 91), ("many", 0)))
+    asked: dict[tuple[str, ...], set[str]] = {}
+    for row in Benchmark.open(tmp_path / "out"):
+        about = row.facts["objects"][: 1 if row.multi_select else None]
+        key = (row.source_type, row.scene_id.partition("_")[0], *(item["label"] for item in about))
+        asked.setdefault(key, set()).add(row.scene_id)
+    assert {key[0] for key in asked} == {kind.code for kind in SUITE.types}
+    assert max(map(len, asked.values())) == 1
+
+
 def test_few_questions_in_as_many_scenes(raw: Path, tmp_path: Path) -> None:
     """few gives 30 x 17 / 91 = 6 questions and 15 x 4 / 10 = 6 scenes."""
     assert built(raw, tmp_path / "out", questions=30, scenes=15).scenes == 15

@@ -115,6 +115,25 @@ def test_the_same_names_in_another_scan_of_the_room_are_alike() -> None:
     assert len(picked(others, 8)) == 8
 
 
+def test_the_same_mover_in_another_scan_of_the_room_is_alike() -> None:
+    """Of several right options one set is as good as another: what moves is what is asked about."""
+    three = TypeRules("three", 3, multi_select=True)
+    features = [
+        candidate(i, right=((0,), (0, 1), (0, 1, 2))[i % 3], scene=f"scan{i % 2}", room="r",
+                  names=(("mover", f"table {i // 2 % 3}"),))
+        for i in range(24)
+    ]  # fmt: skip
+    chosen = set(select(features, 24, three).chosen)
+    scans = {}
+    for feature in features:
+        if feature.uid in chosen:
+            scans.setdefault(feature.names, set()).add(feature.scene)
+    assert len(scans) == 3
+    assert all(len(scenes) == 1 for scenes in scans.values())
+    apart = [feature._replace(room=feature.scene) for feature in features]
+    assert len(select(apart, 24, three).chosen) > len(chosen)
+
+
 def test_every_scene_gets_a_question_where_it_can() -> None:
     """One scene has one candidate, whose answer is asked often enough and which is not preferred."""
     features = [candidate(i, scene=f"s{i % 9}") for i in range(400)]
