@@ -19,6 +19,8 @@ REAL = Path(__file__).parent.parent.parent / "shared" / "real"
 """Real scan data; absent on most machines, and then the tests on it skip, saying so."""
 
 DEMO_SCENES = 4
+PROCESSES = 2
+"""That make what is shared: other tests often wait for it. What is made does not depend on it, which tests say."""
 
 
 @pytest.fixture(scope="session")
@@ -68,19 +70,21 @@ def demo_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Root of a few demo scans, ScanNet layout, seed 0; read-only."""
     from scannet_tools.demo import write_demo
 
-    return _once(tmp_path_factory, "demo-scans", lambda folder: write_demo(folder, scenes=DEMO_SCENES, seed=0))
+    return _once(
+        tmp_path_factory, "demo-scans", lambda folder: write_demo(folder, DEMO_SCENES, seed=0, workers=PROCESSES)
+    )
 
 
 @pytest.fixture(scope="session")
 def demo_benchmark(tmp_path_factory: pytest.TempPathFactory, demo_root: Path) -> Path:
-    """A benchmark built from the demo scans with one worker; read-only: copy it before you change it."""
+    """A benchmark built from the demo scans; read-only: copy it before you change it."""
     from spacecast.dataset.build import BuildSettings, build
 
     return (
         _once(
             tmp_path_factory,
             "demo-benchmark",
-            lambda folder: build([demo_root], folder / "out", BuildSettings(workers=1, evidence=True)),
+            lambda folder: build([demo_root], folder / "out", BuildSettings(workers=PROCESSES, evidence=True)),
         )
         / "out"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,9 @@ def photos(real_scans: Path) -> SceneContext:
     return SceneContext(open_scan(real_scans / "scans" / "scene0000_00"), pictures="photos")
 
 
-def asked(context: SceneContext, code: str) -> list[Draft]:
-    return [d for d in KIND[code].enumerate(context) if isinstance(d, Draft)]
+@cache
+def asked(context: SceneContext, code: str) -> tuple[Draft, ...]:
+    return tuple(d for d in KIND[code].enumerate(context) if isinstance(d, Draft))
 
 
 def labels(draft: Draft) -> dict[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,23 +35,38 @@ def context_of(boxes: Sequence[Box], **more: object) -> SceneContext:
     return SceneContext(box_scan(boxes, CAMERAS, **more), pictures="render")
 
 
-def drafts(kind: QuestionType, context: SceneContext) -> dict[str, Draft]:
-    return {d.case: d for d in kind.enumerate(context) if isinstance(d, Draft)}
+def drafts(items: Iterable[Draft | Refusal]) -> dict[str, Draft]:
+    return {d.case: d for d in items if isinstance(d, Draft)}
+
+
+@cache
+def plain(kind: QuestionType) -> tuple[Draft | Refusal, ...]:
+    """What a type alone asks in the room."""
+    return tuple(kind.enumerate(context_of(ROOM)))
+
+
+@pytest.fixture(scope="module")
+def used() -> SceneContext:
+    """The room, after every type asked in it."""
+    context = context_of(ROOM)
+    for kind in TYPES[::-1]:
+        list(kind.enumerate(context))
+    return context
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
 def test_the_same_scene_gives_the_same_drafts_in_the_same_order(kind: QuestionType) -> None:
-    one = list(kind.enumerate(context_of(ROOM)))
+    one = plain(kind)
     assert any(isinstance(item, Draft) for item in one)
-    assert one == list(kind.enumerate(context_of(ROOM)))
-    assert one == list(kind.enumerate(context_of(ROOM[::-1])))
+    assert one == tuple(kind.enumerate(context_of(ROOM)))
+    assert one == tuple(kind.enumerate(context_of(ROOM[::-1])))
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
 def test_something_that_no_view_shows_changes_no_other_draft(kind: QuestionType) -> None:
     context = context_of([*ROOM, FAR])
     assert all(7 not in record.visible_ids for record in context.records)
-    before, after = drafts(kind, context_of(ROOM)), drafts(kind, context)
+    before, after = drafts(plain(kind)), drafts(kind.enumerate(context))
     more = set(after) - set(before)
     assert {case: after[case] for case in after if case not in more} == before
     if kind.code == "occlusion":
@@ -61,12 +77,8 @@ def test_something_that_no_view_shows_changes_no_other_draft(kind: QuestionType)
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
-def test_another_type_asked_before_changes_nothing(kind: QuestionType) -> None:
-    fresh = drafts(kind, context_of(ROOM))
-    used = context_of(ROOM)
-    for other in TYPES[::-1]:
-        list(other.enumerate(used))
-    assert drafts(kind, used) == fresh
+def test_another_type_asked_before_changes_nothing(kind: QuestionType, used: SceneContext) -> None:
+    assert tuple(kind.enumerate(used)) == plain(kind)
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
@@ -80,7 +92,7 @@ def test_refusals_are_counted_and_short(kind: QuestionType) -> None:
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
 def test_draft_shape(kind: QuestionType) -> None:
-    for draft in drafts(kind, context_of(ROOM)).values():
+    for draft in drafts(plain(kind)).values():
         assert len(draft.choices) == kind.option_count
         assert len({c.value for c in draft.choices}) == kind.option_count
         right = [c.value for c in draft.choices if c.is_right]

@@ -55,10 +55,8 @@ def _read(folder: Path) -> Written:
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("demo")
-    write_demo(directory, 2, SEED)
-    return directory
+def root(once):
+    return once("demo-of-another-seed", lambda directory: write_demo(directory, 2, SEED, workers=2))
 
 
 @pytest.fixture(scope="module")
