@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
@@ -360,10 +361,9 @@ class Heading:
 
     def vector_in_world(self, angle_deg: float, length_m: float = 1.0) -> Array:
         """(3,) horizontal vector at an angle clockwise from forward."""
-        forward, right = np.array(self.forward_in_world), np.array(self.right_in_world)
+        (ahead_x, ahead_y), (right_x, right_y) = self.forward_in_world, self.right_in_world
         cos, sin = _cos_sin(angle_deg)
-        plan = length_m * (cos * forward + sin * right)
-        return np.array([plan[0], plan[1], 0.0])
+        return np.array([length_m * (cos * ahead_x + sin * right_x), length_m * (cos * ahead_y + sin * right_y), 0.0])
 
     def at(self, origin_in_world: ArrayLike) -> Heading:
         """The same forward from another origin (2,) or (3,)."""
@@ -387,6 +387,12 @@ def camera_heading(world_from_camera: Transform, origin_in_world: ArrayLike | No
     Raises:
         FrameError: the camera looks too steeply, is rolled too far, or its image is upside down.
     """
+    heading = _camera_heading(world_from_camera)
+    return heading if origin_in_world is None else heading.at(origin_in_world)
+
+
+@lru_cache(maxsize=256)
+def _camera_heading(world_from_camera: Transform) -> Heading:
     right, down, forward = world_from_camera.rotation.T
     off_vertical_deg = np.degrees(np.arctan2(np.linalg.norm(forward[:2]), abs(forward[2])))
     if off_vertical_deg < SETTINGS.min_pitch_from_vertical_deg:
@@ -396,8 +402,7 @@ def camera_heading(world_from_camera: Transform, origin_in_world: ArrayLike | No
         raise FrameError(f"no camera heading: the image is rolled by {roll_deg:.0f} degrees")
     if down[2] > 0.0:
         raise FrameError("no camera heading: the image is upside down")
-    origin = world_from_camera.translation if origin_in_world is None else origin_in_world
-    return _heading(forward, "camera").at(origin)
+    return _heading(world_from_camera.translation, forward, "camera")
 
 
 def facing_heading(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> Heading:
@@ -435,13 +440,14 @@ def heading_towards(anchor_in_world: ArrayLike, faced_in_world: ArrayLike) -> He
     vector = np.asarray(faced_in_world, dtype=np.float64) - anchor
     if not math.hypot(*vector[:2].tolist()) > 0.0:
         raise FrameError("no heading between points that lie above one another")
-    return _heading(vector, "object").at(anchor)
+    return _heading(anchor, vector, "object")
 
 
-def _heading(vector: Array, kind: Literal["camera", "object", "world"]) -> Heading:
+def _heading(origin: ArrayLike, vector: Array, kind: Literal["camera", "object", "world"]) -> Heading:
+    start_x, start_y = np.asarray(origin, dtype=np.float64)[:2].tolist()
     x, y = vector[:2].tolist()
     length = math.hypot(x, y)
-    return Heading((0.0, 0.0), (x / length, y / length), kind)
+    return Heading((start_x, start_y), (x / length, y / length), kind)
 
 
 def _cos_sin(angle_deg: float) -> tuple[float, float]:

@@ -170,7 +170,7 @@ class Clearance:
         What overlapped before does not count here either.
         """
         path = np.asarray(path_m, dtype=np.float64).reshape(-1, 2)
-        if not self._ends_inside(_followed(path)).all():
+        if not (self._stays_inside(path) or self._ends_inside(_followed(path)).all()):
             return False
         swept = np.array([_swept(hull, path) for hull in self._hulls], dtype=object)
         meet = _boxes_meet(_bounds(swept)[self._pairs[:, 0]], _bounds(self._others))
@@ -182,7 +182,14 @@ class Clearance:
     def _ends_inside(self, shifts: Array) -> NDArray[np.bool_]:
         if self._room is None:
             return np.zeros(len(shifts), dtype=bool)
-        return _share_outside(self._plan, shifts, self._room, enough=self._allowed_outside) <= self._allowed_outside
+        return _share_outside(self._plan, shifts, self._room) <= self._allowed_outside
+
+    def _stays_inside(self, path: Array) -> bool:
+        """True if the room holds all that the plan covers on its way, and more: then so is every step of it."""
+        if self._room is None:
+            return False
+        shapely.prepare(self._room.polygon)
+        return bool(shapely.covers(self._room.polygon, _swept(self._plan, path)))
 
     def _hits(self, shifts: Array) -> NDArray[np.bool_]:
         """(pairs, n) True where a shifted part collides."""
@@ -402,11 +409,8 @@ def _shifted(geometries: Geometries, shifts: Array) -> Geometries:
     return np.asarray(shapely.set_coordinates(geometries.copy(), points + shifts[owner]), dtype=object)
 
 
-def _share_outside(plan: BaseGeometry, shifts: Array, room: Room, enough: float = 0.0) -> Array:
-    """(n,) share of a shifted plan's area outside a room; of one without an area, 0 or 1.
-
-    Shares need not be told apart beyond ``enough``.
-    """
+def _share_outside(plan: BaseGeometry, shifts: Array, room: Room) -> Array:
+    """(n,) share of a shifted plan's area outside a room; of one without an area, 0 or 1."""
     copies = _shifted(np.repeat(np.array([plan], dtype=object), len(shifts)), shifts)
     shapely.prepare(room.polygon)
     area_m2 = float(shapely.area(plan))

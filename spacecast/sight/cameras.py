@@ -89,13 +89,12 @@ def pixel_rays(
         columns: pixel coordinates, broadcast with ``rows``: (C,) and (R, 1) give a picture (R, C, 6).
         rows: pixel coordinates.
     """
-    right, down, forward = mesh_from_camera.rotation.T
     x = (np.asarray(columns, dtype=np.float64) - intrinsics.cx) / intrinsics.fx
     y = (np.asarray(rows, dtype=np.float64) - intrinsics.cy) / intrinsics.fy
-    across, along = x[..., None] * right, y[..., None] * down + forward
     rays = np.empty((*np.broadcast_shapes(x.shape, y.shape), 6), dtype=np.float32)
-    rays[..., :3] = mesh_from_camera.translation
-    np.add(across, along, out=rays[..., 3:], casting="same_kind")
+    for axis, (right, down, forward) in enumerate(mesh_from_camera.rotation.tolist()):  # long rows, not threes
+        rays[..., axis] = mesh_from_camera.translation[axis]
+        np.add(x * right, y * down + forward, out=rays[..., 3 + axis], casting="same_kind")
     return rays
 
 

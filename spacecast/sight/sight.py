@@ -220,23 +220,29 @@ class Sight:
             nearer = depth < image.depth[window.slices]
             image.depth[window.slices][nearer] = depth[nearer]
             image.ids[window.slices][nearer] = object_id
+        rows, columns = np.nonzero(pixels)
+        if not len(rows):
+            return image
+        around = Window(int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1)
+        ids, depth = image.ids[rows, columns], image.depth[rows, columns]
         parts = [part for part in self.parts if not (len(part.blocks) == 1 and part.blocks[0][0] in crops)]
         near_m = _nearest_m(parts, camera) if parts else np.zeros(0)
-        for number in np.argsort(near_m, kind="stable").tolist():  # what is near may hide what is far
-            part = parts[number]
-            window = part.window(camera).within(Window.of(camera.intrinsics))
-            open_px = pixels[window.slices] & (image.depth[window.slices] > near_m[number])
-            rows, columns = np.nonzero(open_px)
-            if not len(rows):
+        for number in np.argsort(near_m, kind="stable").tolist():
+            if near_m[number] >= depth.max():  # so are all that follow
+                break
+            part, window = parts[number], parts[number].window(camera).within(around)
+            if not window.area:
                 continue
-            rows, columns = rows + window.top, columns + window.left
-            hits = part.rays.cast_rays(
-                pixel_rays(part.from_camera(camera), camera.intrinsics, columns, rows), threads=threads
-            )
-            nearer = hits.t < image.depth[rows, columns]
-            rows, columns = rows[nearer], columns[nearer]
-            image.depth[rows, columns] = hits.t[nearer]
-            image.ids[rows, columns] = part.ids[hits.face[nearer]]
+            beside = (columns < window.left) | (columns >= window.right) | (rows < window.top) | (rows >= window.bottom)
+            open_px = np.flatnonzero(~beside & (depth > near_m[number]))
+            if not len(open_px):
+                continue
+            rays = pixel_rays(part.from_camera(camera), camera.intrinsics, columns[open_px], rows[open_px])
+            hits = part.rays.cast_rays(rays, threads=threads)
+            nearer = hits.t < depth[open_px]
+            depth[open_px[nearer]] = hits.t[nearer]
+            ids[open_px[nearer]] = part.ids[hits.face[nearer]]
+        image.ids[rows, columns], image.depth[rows, columns] = ids, depth
         return image
 
     def layers(self, camera: Camera, threads: int = 0) -> Iterator[tuple[Part, Window, Hits, NDArray[np.bool_]]]:
