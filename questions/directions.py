@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from numpy.typing import ArrayLike
 
@@ -27,6 +28,8 @@ from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, SECTORS, Heading, facing_heading, sector_of, world_heading
 from spacecast.relations import Answer, direction
 from spacecast.scene import Scene, SceneObject
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,19 @@ def directed_ids(context: SceneContext) -> list[int]:
     return [i for i in context.showings.seen_ids if can_direct(context.scene.objects[i])]
 
 
+_FOUND: WeakKeyDictionary[SceneContext, dict[tuple[str, ...], Sequence[Any]]] = WeakKeyDictionary()
+
+
+def _kept(
+    context: SceneContext, key: tuple[str, ...], search: Callable[[], Iterator[T | Refusal]]
+) -> Sequence[T | Refusal]:
+    """What a search finds in a scene, searched once."""
+    known = _FOUND.setdefault(context, {})
+    if key not in known:
+        known[key] = tuple(search())
+    return known[key]
+
+
 class Found(NamedTuple):
     """A certain answer for two objects as they are shown."""
 
@@ -155,9 +171,12 @@ class PairDirection(BuiltType):
         for found in self.found(context, self.images):
             yield self._draft(context, found) if isinstance(found, Found) else found
 
-    def found(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Found | Refusal]:
+    def found(self, context: SceneContext, possible: Sequence[Images]) -> Sequence[Found | Refusal]:
         """One for each ordered pair, number of pictures, answer and stated heading: of the views that give it, the
-        clearest. The target is in the first view, the reference in the last."""
+        clearest. The target is in the first view, the reference in the last. Kept, for levels 1 and 3."""
+        return _kept(context, (self.frame, *possible), lambda: self._search(context, possible))
+
+    def _search(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Found | Refusal]:
         yield from seen_refusals(context)
         starts = context.showings.starts
         for pair in combinations(directed_ids(context), 2):
@@ -299,11 +318,14 @@ class Faced(NamedTuple):
 class FacedDirection(BuiltType):
     """Target from an anchor that faces another object."""
 
-    def found(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Faced | Refusal]:
+    def found(self, context: SceneContext, possible: Sequence[Images]) -> Sequence[Faced | Refusal]:
         """For each number of pictures, anchor, target and answer one: the faced object that makes it least ambiguous.
 
-        Anchor and faced object are in the first view, the target in the last.
+        Anchor and faced object are in the first view, the target in the last. Kept, for levels 1 and 3.
         """
+        return _kept(context, ("object", *possible), lambda: self._search(context, possible))
+
+    def _search(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Faced | Refusal]:
         yield from seen_refusals(context)
         search = _FacedSearch(context)
         for images in possible:
@@ -331,10 +353,10 @@ class _FacedSearch:
         """(anchor, target, answer) -> (ambiguity, faced object, answer) of all that so many pictures may show."""
         found: dict[tuple[int, int, str], list[tuple[float, int, Answer]]] = {}
         ids = directed_ids(self._context)
-        starts = self._context.showings.starts
         for anchor, facing in permutations(ids, 2):
+            ends = self._context.showings.ends((anchor, facing), images)
             for target in ids:
-                if target in (anchor, facing) or not starts((anchor, facing), (target,), images):
+                if target in (anchor, facing) or target not in ends:
                     continue
                 if self._is_near(anchor, target):
                     continue

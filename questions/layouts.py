@@ -8,7 +8,7 @@ certain after, quarter turns being exact; both states are asked all the same.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -95,7 +95,7 @@ class RotatedLayout(BuiltType, Generic[F]):
     """What the three types share: which turns are asked about, in turn, and what is common to their drafts."""
 
     def _asked(
-        self, context: SceneContext, found: Iterator[F | Refusal], names: Sequence[str]
+        self, context: SceneContext, found: Iterable[F | Refusal], names: Sequence[str]
     ) -> Iterator[Draft | Refusal]:
         """Drafts of all turns of what is found, fair over answers, angles and stated headings."""
         if not context.scene.rooms:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +23,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
+from shapely.geometry.base import BaseGeometry
 
 from questions.changes import Mistakes, tagged
 from questions.moves import Found, MoveType, Pair, Start, Step
@@ -94,18 +96,12 @@ class MoveOcclusion(MoveType):
         """Moves that bring or leave the query in the picture, with the likely answer: by the outlines of the hulls."""
         objects, (query, reference, showing) = context.scene.objects, pair
         camera = camera_of(context.view(showing.last)).scaled_to_width(CONTEXT.look_width_px)
-        width, height = camera.intrinsics.width, camera.intrinsics.height
-        least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
-        picture = shapely.box(-0.5, -0.5, width - 0.5, height - 0.5)
-        (other,) = outlines(objects[reference], camera, np.zeros((1, 3)))
+        other = _outline(context.scene, reference, context.view(showing.last))
         if other is None:
             return []
-        shifts = np.array([[*step.shift, 0.0] for step in steps])
-        wholes = outlines(objects[query], camera, shifts)
-        insides = shapely.intersection(wholes, picture)
-        shares = shapely.area(shapely.intersection(insides, other))
-        areas, whole_areas, other_area = shapely.area(insides), shapely.area(wholes), shapely.area(other)
-        shows = areas >= np.maximum(least_px, (1.0 - RULE.max_truncation) * whole_areas)  # not so where there is none
+        insides, shows = _shown(context.scene, query, context.view(showing.last), tuple(step.shift for step in steps))
+        shares, areas = shapely.area(shapely.intersection(insides, other)), shapely.area(insides)
+        shifts, other_area = np.array([[*step.shift, 0.0] for step in steps]), other.area
         found = []
         for n in np.flatnonzero(shows).tolist():
             expected, hidden = _in_front(objects[query], objects[reference], camera, shifts[n])
@@ -194,6 +190,29 @@ def hull_of(shape: Shape) -> Shape:
         used, faces = np.unique(hull.simplices, return_inverse=True)
         _HULLS[shape] = Shape(shape.vertices[used].copy(), faces.reshape(-1, 3).astype(np.int32))
     return _HULLS[shape]
+
+
+@lru_cache(maxsize=256)
+def _outline(scene: Scene, object_id: int, view: View) -> BaseGeometry | None:
+    """The outline of an object in a picture as wide as masks; None where a part of it is beside the camera."""
+    camera = camera_of(view).scaled_to_width(CONTEXT.look_width_px)
+    outline: BaseGeometry | None = outlines(scene.objects[object_id], camera, np.zeros((1, 3)))[0]
+    return outline
+
+
+@lru_cache(maxsize=64)
+def _shown(
+    scene: Scene, query: int, view: View, shifts: tuple[tuple[float, float], ...]
+) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """Outlines (n,) of an object after shifts on the floor plan, as far as they are in the picture, and which of them
+    (n,) show enough of it. All references of one query share them."""
+    camera = camera_of(view).scaled_to_width(CONTEXT.look_width_px)
+    width, height = camera.intrinsics.width, camera.intrinsics.height
+    least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
+    wholes = outlines(scene.objects[query], camera, np.column_stack([np.array(shifts), np.zeros(len(shifts))]))
+    insides = shapely.intersection(wholes, shapely.box(-0.5, -0.5, width - 0.5, height - 0.5))
+    # Where there is no outline, its area is no number, and it is not shown.
+    return insides, shapely.area(insides) >= np.maximum(least_px, (1.0 - RULE.max_truncation) * shapely.area(wholes))
 
 
 def _in_front(query: SceneObject, reference: SceneObject, camera: Camera, shift: Array) -> tuple[str, int]:

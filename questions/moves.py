@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from questions.changes import (
     Body,
     bodies,
@@ -36,6 +38,7 @@ from spacecast.dataset.showings import Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal
 from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, Heading, Transform, facing_heading, world_heading
+from spacecast.geometry.boxes import AxisBox
 from spacecast.relations import Answer
 from spacecast.relations.direction import attached_pairs
 from spacecast.scene import Move, Scene, SceneObject
@@ -49,9 +52,11 @@ class MoveSettings:
 
     distances_m: tuple[float, ...] = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
     """How far."""
-    attach_reach_m: float = 0.2
-    """Boxes with a larger gap have no edge between them: contact is looked for within 0.08 in plan and 0.17 in height
+    attach_beside_m: float = 0.1
+    """Boxes that are farther apart on the floor plan have no edge between them: contact is looked for within 0.08
     (SEMANTICS 3, loose values)."""
+    attach_above_m: float = 0.2
+    """The same for heights: within 0.17."""
 
 
 SETTINGS = MoveSettings()
@@ -187,20 +192,20 @@ class MoveType(BuiltType):
                 movable.append(body)
             else:
                 yield body
-        for images in self.images:
-            best: dict[tuple[Any, ...], Found] = {}
-            for record in context.records:
-                for body in movable:
-                    if body.root in record.seen_ids:
-                        for found in self._in_view(context, record, body, images):
-                            if isinstance(found, Refusal):
-                                yield found
-                                continue
-                            key = self._key(found)
-                            if key not in best or self._rank(found) < self._rank(best[key]):
-                                best[key] = found
+        best: dict[Images, dict[tuple[Any, ...], Found]] = {images: {} for images in self.images}
+        for record in context.records:
+            for body in movable:
+                if body.root in record.seen_ids:
+                    for found in self._in_view(context, record, body):
+                        if isinstance(found, Refusal):
+                            yield found
+                            continue
+                        alike, key = best[found.pair.showing.images], self._key(found)
+                        if key not in alike or self._rank(found) < self._rank(alike[key]):
+                            alike[key] = found
+        for images, alike in best.items():
             yield from in_turn(
-                best.values(),
+                alike.values(),
                 stated=lambda found: self._stated_first(found.step),
                 answer=lambda found: found.expected,
                 alike=self._alike,
@@ -231,11 +236,9 @@ class MoveType(BuiltType):
     def _alike(self, found: Found) -> tuple[Any, ...]:
         return (found.step.start.body.root, found.query, found.reference)
 
-    def _in_view(
-        self, context: SceneContext, record: ViewRecord, body: Body, images: Images
-    ) -> Iterator[Found | Refusal]:
+    def _in_view(self, context: SceneContext, record: ViewRecord, body: Body) -> Iterator[Found | Refusal]:
         """Everything about a body in a first view that has a certain answer and room to move."""
-        pairs = self._pairs(context, record, body, images)
+        pairs = [(images, *ids) for images in self.images for ids in self._pairs(context, record, body, images)]
         if not pairs:
             return
         start = self._start(context, record.name, body)
@@ -257,7 +260,7 @@ class MoveType(BuiltType):
         steps = [step for step, is_free in zip(steps, free, strict=True) if is_free]
         if not steps:
             return
-        for query, reference in pairs:
+        for images, query, reference in pairs:
             example = f"{named(context, query)} from {named(context, reference)} in {record.name}"
             showing = context.showings.showing({body.root, query}, {reference}, images, (record.name,))
             if showing is None:
@@ -275,16 +278,15 @@ class MoveType(BuiltType):
 
     def _pairs(self, context: SceneContext, record: ViewRecord, body: Body, images: Images) -> list[tuple[int, int]]:
         """(query, reference) that can be named together with the mover, the view being the first."""
-        objects, starts = context.scene.objects, context.showings.starts
-        queries = [i for i in record.seen_ids if i in body.moved and self._may_be(objects[i])]
+        objects, names = context.scene.objects, context.names
         return [
             (query, reference)
-            for query in queries
-            for reference in context.showings.seen_ids
+            for query in record.seen_ids
+            if query in body.moved and self._may_be(objects[query])
+            for reference in context.showings.partners(record.name, {body.root, query}, images)
             if self._may_be(objects[reference])
             and reference not in body.moved
-            and record.name in starts({body.root, query}, {reference}, images)
-            and context.names.differ({body.root, query, reference})
+            and names.differ({body.root, query, reference})
         ]
 
     def _may_be(self, item: SceneObject) -> bool:
@@ -410,6 +412,12 @@ def may_attach(scene: Scene, state: Scene, body: Body, other: int) -> bool:
     for i, item in state.objects.items():
         if i in body.moved or item.is_structure or not (i == other or (i, other) in pairs):
             continue
-        if min(end.gap_m(item.aabb) for end in ends) <= SETTINGS.attach_reach_m:
+        if any(_are_near(end, item.aabb) for end in ends):
             return True
     return False
+
+
+def _are_near(one: AxisBox, other: AxisBox) -> bool:
+    """True if two boxes are near enough for an edge."""
+    apart = np.maximum(one.min - other.max, other.min - one.max)
+    return bool(max(apart[0], apart[1]) <= SETTINGS.attach_beside_m and apart[2] <= SETTINGS.attach_above_m)

@@ -328,8 +328,8 @@ class _Search:
 
     def _certain(self, body: Body, around: int, query: int, shifts: Array, images: Images) -> Iterator[Found]:
         """What centres alone make certain before and after, and different."""
-        first, starts = {body.root, around, query}, self._context.showings.starts
-        references = [i for i in self._seen if i not in body.moved and i != around and starts(first, {i}, images)]
+        ends = self._context.showings.ends({body.root, around, query}, images)
+        references = [i for i in ends if i in self._row and i not in body.moved and i != around]
         if not references:
             return
         rows = [self._row[i] for i in references]

@@ -7,6 +7,7 @@ of group B, each so that they can be named. In a single picture the first view i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -84,6 +85,7 @@ class Showings:
         self._names = names
         self._chains = chains
         self._views = tuple(record.name for record in records)
+        self._number = {name: number for number, name in enumerate(self._views)}
         self._all = (1 << len(self._views)) - 1
         links = chains.links
         self._seen: dict[int, int] = {}
@@ -106,7 +108,7 @@ class Showings:
         self._reach["2"], self._reach["3+"] = self._reaches()
         self._rivals_of: dict[frozenset[int], frozenset[int]] = {}
 
-    @property
+    @cached_property
     def seen_ids(self) -> tuple[int, ...]:
         """Objects that can be named and are to be seen in some view, sorted."""
         return tuple(sorted(self._seen))
@@ -117,6 +119,23 @@ class Showings:
         Exact for one picture and for two; for more, no bridge has been looked at yet.
         """
         return [self._views[first] for first, _ in self._mains(group_a, group_b, images)]
+
+    def partners(self, view: str, group_a: Collection[int], images: Images) -> list[int]:
+        """Every object that can be all of B where a view comes first and shows A, sorted: those for which it is one of
+        :meth:`starts`."""
+        first = self._number[view]
+        bit, lasts = 1 << first, self._reach[images][first]
+        if not all(self._seen.get(i, 0) & bit for i in group_a):
+            return []
+        if images == "1":
+            return [i for i in self.seen_ids if self._seen[i] & bit]
+        for i in group_a:
+            lasts &= ~self._shown.get(i, 0) & self._plain[i]
+        return [i for i in self.seen_ids if self._seen[i] & lasts and ~self._shown.get(i, 0) & self._plain[i] & bit]
+
+    def ends(self, group_a: Collection[int], images: Images) -> list[int]:
+        """Every object that can be all of B for some first view that shows A, sorted."""
+        return sorted({i for view in self._views for i in self.partners(view, group_a, images)})
 
     def showing(
         self,
