@@ -1,15 +1,18 @@
 """A whole build at several sizes, beside what it reads and the rays that it casts, bare.
 
-Run by hand: ``python benchmarks/build_scale.py ROOT [NUMBER ...]`` (by default 10, 50 and 182 scans; numbers beyond
-what there is are left out, and that is said). One table: seconds of processor a scene with one worker; of them, in the
-reader and its loaders and in open3d's casts of the same rays; the ratio (bound: 3); how much faster two workers are by
-the clock (bound: 1.7, with two cores free); peak memory of the main process and of the largest worker (bound: 1.5 GB),
-and of one process that does all.
+Run by hand: ``python benchmarks/build_scale.py ROOT [ROOT ...] [--scenes 10 50 182] [--keep OUT]``; numbers beyond what
+there is are left out, and that is said. First the smallest number with one worker: seconds of processor a scene; of
+them, in the reader and its loaders and in open3d's casts of the same rays; the ratio (bound: 3). Then a table with two
+workers: seconds by the clock in all, a scene, and for each stage; peak memory of the main process and of the largest
+worker (bound: 1.5 GB). How much faster two are than one, by the clock (bound: 1.7, with two cores free), is said of the
+smallest number. ``--keep`` leaves the dataset of the largest.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -58,7 +61,7 @@ class Bare:
 
 
 class Run(NamedTuple):
-    """One build in a process of its own."""
+    """One build in a process of its own; seconds by the clock, but for processor and bare."""
 
     clock_s: float
     processor_s: float
@@ -66,9 +69,11 @@ class Run(NamedTuple):
     main_mb: float
     worker_mb: float
     questions: int
+    scenes: int
+    stages_s: dict[str, float]
 
 
-def measured(root: str, out: str, scenes: int, workers: int) -> Run:
+def measured(roots: list[str], out: str, scenes: int, workers: int) -> Run:
     """Build here; with one worker everything runs in this process, and bare costs are known."""
     bare, sources = Bare(), REGISTERED
     if workers == 1:
@@ -77,39 +82,62 @@ def measured(root: str, out: str, scenes: int, workers: int) -> Run:
         RayScene.cast_rays = bare.timed(RayScene.cast_rays)  # type: ignore[method-assign]
         sources = bare.sources()
     clock, processor = time.perf_counter(), time.process_time()
-    report = build([root], out, BuildSettings(scenes=scenes, workers=workers), sources=sources)
+    ends: dict[str, float] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if total:
+            ends[stage] = time.perf_counter()
+
+    settings = BuildSettings(scenes=scenes, workers=workers)
+    report = build(roots, out, settings, sources=sources, progress=progress)
+    end = time.perf_counter()
     peaks = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    seconds = time.perf_counter() - clock, time.process_time() - processor
-    return Run(*seconds, bare.seconds, *peaks, report.questions)
+    starts = [clock, *ends.values()]
+    stages = {stage: ends[stage] - start for stage, start in zip(ends, starts, strict=False)}
+    stages["release"] = stages.get("release", 0.0) + end - starts[-1]
+    seconds = end - clock, time.process_time() - processor
+    return Run(*seconds, bare.seconds, *peaks, report.questions, report.scenes, stages)
 
 
-def run(root: Path, scenes: int, workers: int) -> Run:
+def run(roots: list[str], out: str, scenes: int, workers: int) -> Run:
     """A build whose memory is nobody else's."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, __file__, "--one", str(root), f"{folder}/out", str(scenes), str(workers)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    command = [sys.executable, __file__, "--one", out, str(scenes), str(workers), *roots]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # as the workers of a build have it
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     return Run(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def main() -> None:
     if sys.argv[1] == "--one":
-        root, out, scenes, workers = sys.argv[2:]
-        print(json.dumps(measured(root, out, int(scenes), int(workers))))
+        out, scenes, workers, *roots = sys.argv[2:]
+        print(json.dumps(measured(roots, out, int(scenes), int(workers))))
         return
-    folder, wanted = Path(sys.argv[1]), [int(text) for text in sys.argv[2:]] or [10, 50, 182]
-    there = len(REGISTERED.find(folder))
-    if max(wanted) > there:
-        print(f"{folder} has {there} scans: {', '.join(str(n) for n in wanted if n > there)} left out")
-    heads = ("scenes", "questions", "s/scene", "bare", "ratio", "2 workers", "main MB", "worker MB", "alone MB")
-    print("".join(f"{head:>11}" for head in heads))
-    for number in [number for number in wanted if number <= there]:
-        one, two = run(folder, number, 1), run(folder, number, 2)
-        cells = (
-            *(f"{number}", f"{one.questions}", f"{one.processor_s / number:.2f}", f"{one.bare_s / number:.2f}"),
-            *(f"{one.processor_s / one.bare_s:.2f}", f"{one.clock_s / two.clock_s:.2f}x"),
-            *(f"{two.main_mb:.0f}", f"{two.worker_mb:.0f}", f"{one.main_mb:.0f}"),
-        )
-        print("".join(f"{cell:>11}" for cell in cells), flush=True)
+    parser = argparse.ArgumentParser(description="Builds at several sizes.")
+    parser.add_argument("roots", nargs="+")
+    parser.add_argument("--scenes", nargs="+", type=int, default=[10, 50, 182])
+    parser.add_argument("--keep", help="folder for the dataset of the largest")
+    given = parser.parse_args()
+    there = sum(len(REGISTERED.find(Path(root))) for root in given.roots)
+    numbers = sorted(number for number in given.scenes if number <= there)
+    if len(numbers) < len(given.scenes):
+        print(f"{there} scans are there: {', '.join(str(n) for n in given.scenes if n > there)} left out")
+    with tempfile.TemporaryDirectory() as folder:
+        one = run(given.roots, f"{folder}/one", numbers[0], 1)
+        print(f"{numbers[0]} scenes, one worker, {one.processor_s / numbers[0]:.2f} s of processor a scene", end="")
+        print(f", bare {one.bare_s / numbers[0]:.2f}: ratio {one.processor_s / one.bare_s:.2f}; {one.main_mb:.0f} MB")
+        heads = ("scenes", "questions", "asked of", "clock s", "s/scene", "main MB", "worker MB")
+        print("".join(f"{head:>11}" for head in heads), " stages")
+        for number in numbers:
+            out = given.keep if given.keep and number == numbers[-1] else f"{folder}/{number}"
+            two = run(given.roots, out, number, 2)
+            cells = (
+                *(f"{number}", f"{two.questions}", f"{two.scenes}", f"{two.clock_s:.0f}"),
+                *(f"{two.clock_s / number:.2f}", f"{two.main_mb:.0f}", f"{two.worker_mb:.0f}"),
+            )
+            stages = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in two.stages_s.items())
+            print("".join(f"{cell:>11}" for cell in cells), "", stages, flush=True)
+            if number == numbers[0]:
+                print(f"two workers: {one.clock_s / two.clock_s:.2f} times one")
 
 
 if __name__ == "__main__":
