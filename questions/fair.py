@@ -24,9 +24,10 @@ T = TypeVar("T")
 class FairSettings:
     """How much one scene gives (own)."""
 
-    max_drafts: int = 96
-    """Drafts of one type about a change from one scene: eight times what selection takes from it."""
-    max_chain_drafts: int = 32
+    max_drafts: int = 64
+    """Drafts of one type about a change from one scene: eight answers of eight stated values, say. With those below it
+    is nine times what selection takes."""
+    max_chain_drafts: int = 24
     """The same of those that show two pictures, and of those that show more."""
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from questions.fair import FairSettings
+
 # The same examples in every run, and no deadline: a loaded machine is not a fault.
 settings.register_profile("spacecast", deadline=None, derandomize=True)
 settings.load_profile("spacecast")
@@ -88,3 +90,9 @@ def demo_benchmark(tmp_path_factory: pytest.TempPathFactory, demo_root: Path) ->
         )
         / "out"
     )
+
+
+@pytest.fixture
+def all_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Types about a change offer all that they find, however much it is."""
+    monkeypatch.setattr("questions.fair.SETTINGS", FairSettings(max_drafts=100_000, max_chain_drafts=100_000))

@@ -214,6 +214,8 @@ def cluster(address: str | None) -> Iterator[Executor | None]:
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
+    for library in ("OPENBLAS", "MKL", "OMP"):  # numpy reads it when a worker starts: workers share the cores already
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     return ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
 
 

@@ -47,8 +47,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 class TaskSettings:
     """Bounds of what one scene gives, and how pictures that have to be made are encoded (own)."""
 
-    max_candidates: int = 360
-    """Candidates kept of one type in one scene: thirty times what selection takes from it."""
+    max_candidates: int = 240
+    """Candidates kept of one type in one scene: twenty times what selection takes from it."""
     max_examples: int = 5
     """Examples kept of one (scene, type, stage, reason); FORMATS section 3."""
     jpeg_quality: int = 95

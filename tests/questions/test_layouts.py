@@ -15,6 +15,8 @@ from spacecast.dataset.recompute import solve
 from spacecast.dataset.types import Draft, Refusal
 from spacecast.frames import COMPASS, SECTORS, Transform
 
+pytestmark = pytest.mark.usefixtures("all_offered")
+
 # From the south north is ahead and east to the right; from the east west is ahead and north to the right. The layout
 # turns about the middle of the floor, (0, 0).
 CAMERAS = {"south": looking((0.0, -4.0, 1.8), (0.0, 0.5, 0.3)), "east": looking((5.0, 1.0, 1.8), (0.0, 1.0, 0.3))}

@@ -27,6 +27,8 @@ from spacecast.relations.direction import attached_pairs
 from spacecast.scene import Move
 from spacecast.scene.interventions import MOVE_WORDS
 
+pytestmark = pytest.mark.usefixtures("all_offered")
+
 # A camera in the south that looks north: forward and front are +y, right is +x.
 FROM_SOUTH = looking((0.0, -7.0, 3.5), (0.0, 0.0, 0.2))
 # One in the west that looks east: forward is +x, right is -y.

@@ -18,6 +18,8 @@ from spacecast.relations.direction import direction_in, headings_of
 from spacecast.scene import LabelledBox, Orbit, Scene
 from spacecast.scene.interventions import orbit_shifts
 
+pytestmark = pytest.mark.usefixtures("all_offered")
+
 # A camera far in the south that looks north over a floor around a post, which is faced and orbited.
 CAMERA = looking((0.5, -7.0, 3.5), (0.0, 0.0, 0.2))
 POST = on_floor(1, "post", 0.0, 0.0)
