@@ -224,9 +224,11 @@ def _in_front(query: SceneObject, reference: SceneObject, camera: Camera, shift:
 
 
 def _look(state: Scene, view: View | Camera, query: int, reference: int) -> Look:
-    """At two objects, in a state that is looked at once; only the scan itself is worth keeping."""
-    sight = sight_of(state) if state.as_scanned is state else Sight(state)
-    return sight.look(view, about=(query, reference), attachment_of=state.as_scanned, threads=1)
+    """At two objects; only looks at the scan itself are worth keeping."""
+    about, scanned = (query, reference), state.as_scanned
+    if state is scanned:
+        return sight_of(state).look(view, about=about, threads=1)
+    return Look(Sight(state), view, about=about, attachment_of=scanned, threads=1)
 
 
 def _pair(state: Scene, view: View | Camera, query: int, reference: int) -> Answer:

@@ -177,6 +177,12 @@ class SceneObject:
         """True if it is a part of the building, which is never moved or removed."""
         return self.instance.is_structure
 
+    def bound_to(self, support_of: Callable[[int], Support | None]) -> SceneObject:
+        """The same thing in another state, standing where it stood: what was worked out of its place is shared."""
+        twin = object.__new__(SceneObject)
+        twin.__dict__.update(self.__dict__, _support_of=support_of)
+        return twin
+
     @property
     def support(self) -> Support | None:
         """What it stands on or hangs on; None for structure. Derived with the attachment, when first asked for."""

@@ -126,7 +126,7 @@ class Scene:
     _bodies: tuple[Body, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        bound = {i: replace(o, _support_of=self._support_of) for i, o in sorted(self.objects.items())}
+        bound = {i: o.bound_to(self._support_of) for i, o in sorted(self.objects.items())}
         object.__setattr__(self, "objects", MappingProxyType(bound))
 
     @classmethod

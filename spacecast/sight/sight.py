@@ -321,14 +321,14 @@ _KEPT = _PerArray()
 _RAYS: weakref.WeakKeyDictionary[Shape, RayScene] = weakref.WeakKeyDictionary()
 
 
-_PARTS: weakref.WeakKeyDictionary[SceneObject, Part] = weakref.WeakKeyDictionary()
-"""States share the objects that stay."""
+_PARTS: weakref.WeakKeyDictionary[Shape, Part] = weakref.WeakKeyDictionary()
+"""Of each shape the part that was asked for last: most things stand in the same place from state to state."""
 
 
 def _object_part(item: SceneObject) -> Part:
-    part = _PARTS.get(item)
-    if part is None:
-        part = _PARTS[item] = _new_part(item)
+    part = _PARTS.get(item.shape)
+    if part is None or part.world_from_part is not item.world_from_object or part.blocks[0][0] != item.id:
+        part = _PARTS[item.shape] = _new_part(item)
     return part
 
 
