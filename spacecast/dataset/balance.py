@@ -5,8 +5,9 @@ equally frequent in it. Tables of a type:
 
 - all questions x answer;
 - a stated value x answer; and the same apart for each set of options, since options are read too;
-- all questions, and a stated value, x the answer counted from the stated motion: two rows each, for right angles and
-  for odd multiples of 45 degrees;
+- two stated values together x answer, apart for each set of options: bounded nowhere, since rows are short;
+- all questions, and one stated value or two, x the answer counted from the stated motion: two rows each, for right
+  angles and for odd multiples of 45 degrees;
 - all questions x whether the answer is changed.
 
 Cells of all tables lie in one array. Candidates that fall into the same cells of every table have one signature, so
@@ -18,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -264,20 +266,28 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     options = numbered([feature.options for feature in features])
     for value in stated:
         tables.append(_Table(value, answers, sets, int(sets.sum()), True, _UNBOUNDED, 0, unbounded))
-        apart = np.where(value < 0, -1, joined(value, options))
-        tables.append(_Table(_packed(apart), answers, sets, kinds, False, SETTINGS.stated_slack, 0, unbounded))
+        apart = _together(value, options)
+        tables.append(_Table(apart, answers, sets, kinds, False, SETTINGS.stated_slack, 0, unbounded))
+    pairs = [_together(one, other) for one, other in combinations(stated, 2)]
+    for pair in pairs:
+        tables.append(_Table(_together(pair, options), answers, sets, kinds, True, _UNBOUNDED, 0, unbounded))
     degrees: Ints = np.array([_degrees(feature) for feature in features], dtype=np.int64)
     if (degrees >= 0).any():
-        quarter, is_odd = degrees // 90, degrees % 90 // 45
-        for value in [everything, *stated]:
-            row = _packed(np.where((degrees < 0) | (value < 0), -1, 2 * value + is_odd))
-            four = np.ones(_QUARTERS, dtype=np.int64)
-            tables.append(_Table(row, quarter, four, _QUARTERS, True, SETTINGS.stated_slack, 0, np.ones(_QUARTERS)))
+        quarter, is_odd = degrees // 90, np.where(degrees < 0, -1, degrees % 90 // 45)
+        four, whole = np.ones(_QUARTERS, dtype=np.int64), np.ones(_QUARTERS)
+        for values, slack in (([everything, *stated], SETTINGS.stated_slack), (pairs, _UNBOUNDED)):
+            for value in values:
+                tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, True, slack, 0, whole))
     unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
     limits = np.array([1.0, rules.max_unchanged])
     tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, False, _UNBOUNDED, 0, limits))
     follows = numbered([feature.follows for feature in features])
     return tables, [*(value + 1 for value in stated), follows]
+
+
+def _together(one: Ints, other: Ints) -> Ints:
+    """A number from 0 for each pair of values; -1 where either is -1."""
+    return _packed(np.where((one < 0) | (other < 0), -1, joined(one, other)))
 
 
 def _degrees(feature: Feature) -> int:

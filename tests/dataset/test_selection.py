@@ -119,6 +119,22 @@ def test_two_stated_values_are_balanced_each() -> None:
             assert max(counts) - min(counts) <= 1
 
 
+def test_two_stated_values_together_leave_every_answer_equally_often_right() -> None:
+    """Candidates lean on one answer for each heading and number of pictures, so that each alone tells nothing."""
+    said = [(heading, images) for heading in range(4) for images in range(3)]
+    features = []
+    for heading, images in said:
+        for answer in range(4):
+            leaning = answer == (heading + images) % 4
+            for _ in range(40 if leaning else 8):
+                stated = (("heading", str(heading)), ("images", str(images)))
+                features.append(candidate(len(features), str(answer), stated=stated))
+    cells = Counter((feature.stated, feature.balance) for feature in picked(features, 240))
+    for stated in {feature.stated for feature in features}:
+        counts = [cells[stated, str(answer)] for answer in range(4)]
+        assert max(counts) - min(counts) <= 1
+
+
 def test_near_duplicates_are_left_out() -> None:
     features = [candidate(i, "abcd"[i % 4], scene="s", view=str(i), likeness=str(i // 10)) for i in range(60)]
     result = select(features, 12, FOUR)
