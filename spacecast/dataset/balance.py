@@ -5,7 +5,8 @@ equally frequent in it. Tables of a type:
 
 - all questions x answer;
 - a stated value x answer; and the same apart for each set of options, since options are read too;
-- two stated values together x answer, apart for each set of options: bounded nowhere, since rows are short;
+- two stated values together x answer, apart for each set of options: bounded nowhere, since rows are short; what is
+  preferred counts as stated here, since the text tells whether what moves is asked about, or what it carries;
 - all questions, and one stated value or two, x the answer counted from the stated motion: two rows each, for right
   angles and for odd multiples of 45 degrees;
 - all questions x whether the answer is changed.
@@ -113,8 +114,9 @@ class _Table(NamedTuple):
     """Of each column: how many equally frequent kinds it stands for (letter sets of its size; else 1)."""
     kinds: int
     """Equally frequent kinds of a row."""
-    is_equal: bool
-    """True if columns should be equal; false if they are only bounded."""
+    weight: int
+    """Of columns that should be equal: what counts alone weighs four times what counts beside another value. 0 if they
+    are only bounded."""
     slack: float
     spare: int
     """A cell holds at most (ceil(slack * row / kinds) + spare) * sets."""
@@ -143,7 +145,7 @@ class Balance:
     def _lay_out(self, tables: Sequence[_Table], first: Ints) -> None:
         """All cells in one array; cell 0 and row 0 are of candidates that a table does not hold."""
         nothing = np.zeros(1, dtype=np.int64)
-        outside = _Table(nothing, nothing, np.ones(1, np.int64), 1, False, _UNBOUNDED, 0, np.ones(1))
+        outside = _Table(nothing, nothing, np.ones(1, np.int64), 1, 0, _UNBOUNDED, 0, np.ones(1))
         cells, rows, cell_row = [], [], []
         cells_before, rows_before = 0, 0
         lengths = []
@@ -165,7 +167,7 @@ class Balance:
         self._kinds: Ints = np.repeat([t.kinds for t in every], lengths)
         self._slack = np.repeat([t.slack for t in every], lengths) / self._kinds
         self._spare: Ints = np.repeat([t.spare for t in every], lengths)
-        self._equal: Ints = np.repeat([int(t.is_equal) for t in every], lengths)[self._cell_row]
+        self._equal: Ints = np.repeat([t.weight for t in every], lengths)[self._cell_row]
         self._cell_count = np.zeros(cells_before, dtype=np.int64)
         self._row_count = np.zeros(rows_before, dtype=np.int64)
 
@@ -195,8 +197,8 @@ class Balance:
     def inequality(self) -> Ints:
         """(signatures,) how much more unequal one more would make the tables.
 
-        In each, the growth of the sum of squares over equal kinds, less the least that it could grow: 0 while kinds
-        differ by one.
+        In each, the growth of the sum of squares over equal kinds, less the least that it could grow, times the table's
+        weight: 0 while kinds differ by one.
         """
         over = self._equal * (self._cell_count // self._sets - (self._row_count // self._kinds)[self._cell_row])
         return np.asarray(over[self._cells].sum(axis=0))
@@ -262,25 +264,27 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     unbounded = np.ones(len(names))
     kinds = 2**rules.option_count - 1 if rules.multi_select else rules.option_count
     stated = _stated(features)
-    tables = [_Table(everything, answers, sets, int(sets.sum()), True, SETTINGS.slack, 1, shares)]
+    tables = [_Table(everything, answers, sets, int(sets.sum()), 4, SETTINGS.slack, 1, shares)]
     options = numbered([feature.options for feature in features])
     for value in stated:
-        tables.append(_Table(value, answers, sets, int(sets.sum()), True, _UNBOUNDED, 0, unbounded))
+        tables.append(_Table(value, answers, sets, int(sets.sum()), 4, _UNBOUNDED, 0, unbounded))
         apart = _together(value, options)
-        tables.append(_Table(apart, answers, sets, kinds, False, SETTINGS.stated_slack, 0, unbounded))
-    pairs = [_together(one, other) for one, other in combinations(stated, 2)]
+        tables.append(_Table(apart, answers, sets, kinds, 0, SETTINGS.stated_slack, 0, unbounded))
+    preferred = np.array([feature.preference for feature in features], dtype=np.int64)
+    told = [preferred] if len(np.unique(preferred)) > 1 and not rules.multi_select else []
+    pairs = [_together(one, other) for one, other in combinations([*stated, *told], 2)]
     for pair in pairs:
-        tables.append(_Table(_together(pair, options), answers, sets, kinds, True, _UNBOUNDED, 0, unbounded))
+        tables.append(_Table(_together(pair, options), answers, sets, kinds, 1, _UNBOUNDED, 0, unbounded))
     degrees: Ints = np.array([_degrees(feature) for feature in features], dtype=np.int64)
     if (degrees >= 0).any():
         quarter, is_odd = degrees // 90, np.where(degrees < 0, -1, degrees % 90 // 45)
         four, whole = np.ones(_QUARTERS, dtype=np.int64), np.ones(_QUARTERS)
-        for values, slack in (([everything, *stated], SETTINGS.stated_slack), (pairs, _UNBOUNDED)):
+        for values, weight, slack in (([everything, *stated], 4, SETTINGS.stated_slack), (pairs, 1, _UNBOUNDED)):
             for value in values:
-                tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, True, slack, 0, whole))
+                tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, weight, slack, 0, whole))
     unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
     limits = np.array([1.0, rules.max_unchanged])
-    tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, False, _UNBOUNDED, 0, limits))
+    tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, 0, _UNBOUNDED, 0, limits))
     follows = numbered([feature.follows for feature in features])
     return tables, [*(value + 1 for value in stated), follows]
 

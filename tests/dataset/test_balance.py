@@ -46,7 +46,7 @@ def test_one_more_of_a_stated_value_costs_what_it_adds_to_the_inequality() -> No
         for _ in range(times):
             balance.put(int(balance.signature[i]), 1)
     costs = balance.inequality()[balance.signature]
-    assert costs.tolist() == [1 + 1, -1 - 1, 1 + 0]
+    assert costs.tolist() == [4 * (1 + 1), 4 * (-1 - 1), 4 * (1 + 0)]  # both weigh four times
 
 
 @pytest.mark.parametrize(
