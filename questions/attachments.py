@@ -78,8 +78,9 @@ class AttachmentChain(BuiltType):
         carrier = answer.numbers["carrier"]
         if not carried:
             return [Refusal("options", "carries_nothing", example)]
-        if "shapeless" in scene.objects[mover].traits:
-            return [Refusal("object", "shapeless", example)]
+        for trait, reason in (("shapeless", "shapeless"), ("installed", "built_in")):
+            if trait in scene.objects[mover].traits:
+                return [Refusal("object", reason, example)]
         support = scene.objects[mover].support
         if carrier is None and (support is None or support.kind != "floor"):
             return [Refusal("relation", "not_on_the_floor", example)]

@@ -33,8 +33,8 @@ class Body(NamedTuple):
 def bodies(context: SceneContext) -> Iterator[Body | Refusal]:
     """Whatever may be moved, orbited or removed, by rising id of its root, and why other objects may not.
 
-    A root can be asked about, has a shape of its own, certainly stands on the floor, and no possible edge joins what
-    moves to anything that does not (SEMANTICS 4.4 and 5).
+    A root can be asked about, has a shape of its own, certainly stands on the floor, is not built in, and no possible
+    edge joins what moves to anything that does not (SEMANTICS 4.4 and 5).
     """
     scene = context.scene
     for root in context.askable_ids:
@@ -42,6 +42,8 @@ def bodies(context: SceneContext) -> Iterator[Body | Refusal]:
         example = named(context, root)
         if "shapeless" in scene.objects[root].traits:
             yield Refusal("object", "shapeless", example)
+        elif "installed" in scene.objects[root].traits:
+            yield Refusal("object", "built_in", example)
         elif support_hindrances(scene, root):
             yield Refusal("object", "not_on_the_floor", example)
         elif scene.possible_neighbours(moved):

@@ -358,7 +358,8 @@ class _FacedSearch:
             for target in ids:
                 if target in (anchor, facing) or target not in ends:
                     continue
-                if self._is_near(anchor, target):
+                # What touches or carries what is faced is in front, whatever the pictures show.
+                if self._is_near(anchor, target) or self._is_near(facing, target):
                     continue
                 answer = self._answer(anchor, facing, target)
                 if answer.certain:

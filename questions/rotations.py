@@ -35,7 +35,7 @@ from questions.common import (
     words_of,
     words_of_pictures,
 )
-from questions.directions import directed_ids, direction_relation, frame_facts, sector_in
+from questions.directions import directed_ids, direction_relation, frame_facts, sector_in, too_near
 from questions.fair import drafts_of, in_turn, key_of
 from questions.moves import may_attach
 from spacecast.dataset.context import SceneContext
@@ -329,7 +329,11 @@ class _Search:
     def _certain(self, body: Body, around: int, query: int, shifts: Array, images: Images) -> Iterator[Found]:
         """What centres alone make certain before and after, and different."""
         ends = self._context.showings.ends({body.root, around, query}, images)
-        references = [i for i in ends if i in self._row and i not in body.moved and i != around]
+        references = [
+            i
+            for i in ends
+            if i in self._row and i not in body.moved and i != around and not too_near(self._context, i, around)
+        ]
         if not references:
             return
         rows = [self._row[i] for i in references]

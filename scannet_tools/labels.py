@@ -59,6 +59,7 @@ _WORD_TRAITS: tuple[Trait, ...] = (
     "carries_nothing",
     "soft",
     "fixture",
+    "installed",
 )
 
 

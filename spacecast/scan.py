@@ -31,6 +31,7 @@ Trait = Literal[
     "shapeless",  # cloths, rugs, curtains: no anchors, movers or targets of direction
     "soft",  # beds, couches, cushions: carrying on them is `resting_on_soft_surface`
     "fixture",  # cabinets, counters, pictures ...: hang on the wall where they touch one off the floor
+    "installed",  # radiators, baths, stoves ...: joined to the building by pipes or bricks; never moved or removed
     "carries_nothing",  # curtains and cloths
     "collective",  # one label for several things: books, shoes, kitchen cabinets
     "floor",  # the structure that things stand on

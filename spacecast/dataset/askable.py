@@ -53,7 +53,7 @@ class AskableSettings:
 SETTINGS = AskableSettings()
 UNASKED = ("structure", "clutter", "collective")
 """Traits of what is never asked about."""
-SEE_THROUGH, SHAPELESS = "see_through", "shapeless"
+SEE_THROUGH, SHAPELESS, INSTALLED = "see_through", "shapeless", "installed"
 
 
 class Askable:
@@ -106,6 +106,8 @@ class Askable:
         movers = {intervention.get("object"), frame.get("anchor")}
         if SHAPELESS in traits and object_id in (ends | movers if relation["kind"] == "direction" else movers):
             yield "not_asked", f"object {object_id} has no shape of its own"
+        if INSTALLED in traits and object_id == intervention.get("object"):
+            yield "not_asked", f"object {object_id} is built in, and moved"
 
     def _seen_problems(self, facts: Facts, named: list[int], groups: Groups | None) -> Iterator[Problem]:
         """Each is to be seen in its main view, and each main view shows one of them."""

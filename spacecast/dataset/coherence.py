@@ -270,6 +270,9 @@ def _direction_problems(facts: Facts) -> Iterator[Problem]:
             yield from _facing_problems(facts, frame, place)
     states = (start, end) if steps else (start,)
     target, reference = int(relation["target"]), int(relation["reference"])
+    faced = frame["facing"]
+    if isinstance(faced, int) and _box_gap_m(facts, [], faced, target) < SETTINGS.min_box_gap_m - SETTINGS.rounding_m:
+        yield "not_certain", f"the target {target} touches {faced}, which is faced: it is in front in any picture"
     for number, place in enumerate(states):
         apart_m = float(np.linalg.norm((place[target] - place[reference])[:2]))
         if apart_m < SETTINGS.min_center_distance_m - SETTINGS.length_m:

@@ -234,7 +234,9 @@ def hindrances(scene: Scene, intervention: Single, effect: Effect | None = None)
 
 
 def support_hindrances(scene: Scene, root: int) -> list[Hindrance]:
-    """Why an object is not one that certainly stands on the floor, alone; empty if it is."""
+    """Why an object is not one that certainly stands on the floor, alone and loose; empty if it is."""
+    if "installed" in scene.objects[root].traits:
+        return [Hindrance("support", None, "it is built in")]
     support, carrier = scene.objects[root].support, scene.carrier_of(root)
     if carrier is not None:
         return [Hindrance("support", carrier, f"it would be taken off the {called(scene, carrier)}, which carries it")]
