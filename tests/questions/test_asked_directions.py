@@ -250,6 +250,21 @@ def test_shapeless_things_have_no_direction() -> None:
         assert drafts(kind, context) == drafts(kind, context_of(CROSS, {"0": FROM_SOUTH}))
 
 
+def test_what_touches_or_stands_on_what_is_faced_is_not_looked_for() -> None:
+    """It would be in front, whatever the pictures show."""
+    table, vase = Box(1, "table", (0.0, 1.0, 0.35), (1.6, 0.8, 0.7)), Box(2, "vase", (0.6, 1.0, 0.8), (0.2, 0.2, 0.2))
+    context = context_of([table, vase, on_floor(3, "bin", 0.0, -2.0)], {"0": FROM_SOUTH})
+    asked = set()
+    for draft in drafts(ObjectDirection(), context).values():
+        role = {role: o["id"] for o in draft.facts["objects"] for role in o["roles"]}
+        asked.add((role["anchor"], role["facing"], role["target"]))
+    assert asked == {
+        (1, 2, 3),
+        (2, 1, 3),
+    }  # not the bin that faces the table, and the vase on it, or the other way round
+    assert ("relation", "attached") in refusals(ObjectDirection(), context)
+
+
 def test_what_touches_or_stands_on_the_other_has_no_direction() -> None:
     table = Box(1, "table", (0.0, 0.5, 0.35), (1.6, 0.8, 0.7))
     cup = Box(2, "vase", (0.6, 0.5, 0.8), (0.2, 0.2, 0.2))

@@ -290,6 +290,17 @@ def test_shapeless_things_neither_move_nor_are_looked_for(kind: MoveDirection) -
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
+def test_what_is_built_in_stays_and_is_looked_for(kind: MoveDirection) -> None:
+    stove = on_floor(4, "stove", -1.5, 0.5, traits=frozenset({"installed"}))
+    context = context_of([on_floor(1, "chair", 0.0, 0.0), on_floor(2, "bin", 1.5, 0.0), stove])
+    found = drafts(kind, context).values()
+    assert {d.facts["intervention"]["object"] for d in found} == {1, 2}
+    assert 4 in {o["id"] for d in found for o in d.facts["objects"]}
+    assert ("object", "built_in") in refusals(kind, context)
+    assert [problem.kind for problem in context.scene.problems(Move(4, "north", 0.5))] == ["support"]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
 def test_names_in_one_question_differ(kind: MoveDirection) -> None:
     twins = [on_floor(1, "chair", 0.0, 0.0), on_floor(2, "chair", 1.5, 0.5), on_floor(3, "bin", -1.5, 0.5)]
     context = context_of([*twins, on_floor(4, "stool", -1.5, -1.2)])
