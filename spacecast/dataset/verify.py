@@ -76,12 +76,14 @@ def verify(
         benchmark: the dataset's folder.
         roots: folders with the raw scans; without them what only a scan can tell is not looked at.
         progress: called with (stage, done, total).
-        workers: processes that measure scans; they are spawned, so more than one needs a main module that can be
-            imported.
+        workers: at least 1, processes that measure scans; they are spawned, so more than one needs a main module that
+            can be imported.
 
     Raises:
-        InputError: the dataset cannot be read at all, or a root holds no scans.
+        InputError: the dataset cannot be read at all, a root holds no scans, or ``workers`` is below 1.
     """
+    if workers < 1:
+        raise InputError(f"workers should be at least 1, found {workers}")
     step = progress or (lambda stage, done, total: None)
     data = Benchmark.open(benchmark)
     if roots:

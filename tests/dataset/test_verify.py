@@ -67,6 +67,12 @@ def test_progress_is_told(clean) -> None:
     assert told[-1] == ("text-only audit", 12, 12)
 
 
+@pytest.mark.parametrize("workers", [0, -3])
+def test_no_workers_are_refused(tmp_path, workers) -> None:
+    with pytest.raises(InputError, match=f"workers should be at least 1, found {workers}"):
+        verify(tmp_path, workers=workers)
+
+
 @pytest.mark.parametrize("index", [0, 1, 2, 3, 4, 5, 47])
 def test_one_changed_answer_is_found(clean, tmp_path, index) -> None:
     """In the answer column alone; the manifest is written anew."""
