@@ -66,8 +66,8 @@ class BuildReport:
         questions: how many.
         scenes: how many scenes have questions.
         by_type: (level, name) -> questions, for every type of the suite.
-        unmet: types with fewer questions than were wanted, in all or of a dataset, a line each, with what stood against
-            more.
+        unmet: that there are fewer scenes than were wanted, and types with fewer questions, in all or of a dataset, a
+            line each, with what stood against more.
         failures: scenes that could not be used, a line each.
         manifest: as written.
     """
@@ -479,10 +479,15 @@ class _Build:
             questions=len(questions),
             scenes=len(questions.files),
             by_type={(kind.level, kind.name): len(choices[kind.code].features) for kind in self.suite.types},
-            unmet=tuple(map(str, unmet)),
+            unmet=(*self._few_scenes(len(folders)), *map(str, unmet)),
             failures=tuple(failures),
             manifest=manifest,
         )
+
+    def _few_scenes(self, there: int) -> list[str]:
+        """A line where more scenes are wanted than there are."""
+        wanted = self.settings.scenes or 0
+        return [f"{wanted} scenes are wanted, {there} are there"] if wanted > there else []
 
     def _top(self, works: Mapping[str, SceneWork]) -> str:
         reasons = refused_most(works.values(), {EVERY_TYPE, *self.order_of_types})

@@ -133,6 +133,13 @@ def test_the_number_of_questions_is_shared_out_as_published(invented_root: Path,
     assert report.unmet == ()
 
 
+def test_fewer_scenes_than_are_wanted_is_said(invented_root: Path, tmp_path: Path) -> None:
+    there = len(synthetic.SOURCES.find(invented_root))
+    report = built(invented_root, tmp_path / "out", questions=20, scenes=there + 5)
+    assert report.unmet == (f"{there + 5} scenes are wanted, {there} are there",)
+    assert built(invented_root, tmp_path / "all", questions=20, scenes=there).unmet == ()
+
+
 def test_what_cannot_be_met_is_said(invented_root: Path, tmp_path: Path) -> None:
     report = built(invented_root, tmp_path / "out", questions=900)
     asked = {entry["type_code"]: entry for entry in report.manifest["unmet"]}
