@@ -77,7 +77,7 @@ def test_who_carries_whom_is_needed_where_what_is_carried_is_asked_about(data: B
             forgotten += 1
             assert tags[Reckoner(row.question, text).answer(list(row.options))] == "forgot_attachment"
     assert told >= 10
-    assert forgotten >= 3
+    assert forgotten >= 1
 
 
 def on_several(rows: Sequence[Row]) -> list[Row]:
