@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from questions.kinds import KIND_BY_CODE
 from spacecast.dataset.context import SceneContext
@@ -12,6 +13,8 @@ from spacecast.dataset.rows import FACTS_SCHEMA, SETTINGS, plain
 from spacecast.dataset.showings import IMAGES, Images, Showing
 from spacecast.dataset.types import Choice, Draft, Refusal, Tag, ViewUse
 from spacecast.relations import Answer
+
+T = TypeVar("T")
 
 
 class BuiltType(ABC):
@@ -40,6 +43,24 @@ class BuiltType(ABC):
     @abstractmethod
     def enumerate(self, context: SceneContext) -> Iterator[Draft | Refusal]:
         """Every certain case, sorted, and what was refused on the way."""
+
+
+_KEPT: WeakKeyDictionary[SceneContext, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def kept(context: SceneContext, key: Hashable, make: Callable[[], T]) -> T:
+    """What is worked out of a scene once, and kept as long as its context.
+
+    Args:
+        context: the scene.
+        key: begins with what it is, so that nothing else has it.
+        make: works it out.
+    """
+    known = _KEPT.setdefault(context, {})
+    if key not in known:
+        known[key] = make()
+    value: T = known[key]
+    return value
 
 
 def seen_refusals(context: SceneContext) -> Iterator[Refusal]:

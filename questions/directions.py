@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import Any, Literal, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
@@ -14,6 +13,7 @@ from questions.common import (
     BuiltType,
     choices_of,
     facts_of,
+    kept,
     named,
     no_chain,
     relation_refusals,
@@ -28,8 +28,6 @@ from spacecast.errors import FrameError
 from spacecast.frames import COMPASS, SECTORS, Heading, facing_heading, sector_of, world_heading
 from spacecast.relations import Answer, direction
 from spacecast.scene import Scene, SceneObject
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -121,19 +119,6 @@ def directed_ids(context: SceneContext) -> list[int]:
     return [i for i in context.showings.seen_ids if can_direct(context.scene.objects[i])]
 
 
-_FOUND: WeakKeyDictionary[SceneContext, dict[tuple[str, ...], Sequence[Any]]] = WeakKeyDictionary()
-
-
-def _kept(
-    context: SceneContext, key: tuple[str, ...], search: Callable[[], Iterator[T | Refusal]]
-) -> Sequence[T | Refusal]:
-    """What a search finds in a scene, searched once."""
-    known = _FOUND.setdefault(context, {})
-    if key not in known:
-        known[key] = tuple(search())
-    return known[key]
-
-
 class Found(NamedTuple):
     """A certain answer for two objects as they are shown."""
 
@@ -174,7 +159,7 @@ class PairDirection(BuiltType):
     def found(self, context: SceneContext, possible: Sequence[Images]) -> Sequence[Found | Refusal]:
         """One for each ordered pair, number of pictures, answer and stated heading: of the views that give it, the
         clearest. The target is in the first view, the reference in the last. Kept, for levels 1 and 3."""
-        return _kept(context, (self.frame, *possible), lambda: self._search(context, possible))
+        return kept(context, ("found", self.frame, *possible), lambda: tuple(self._search(context, possible)))
 
     def _search(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Found | Refusal]:
         yield from seen_refusals(context)
@@ -323,7 +308,7 @@ class FacedDirection(BuiltType):
 
         Anchor and faced object are in the first view, the target in the last. Kept, for levels 1 and 3.
         """
-        return _kept(context, ("object", *possible), lambda: self._search(context, possible))
+        return kept(context, ("found", "object", *possible), lambda: tuple(self._search(context, possible)))
 
     def _search(self, context: SceneContext, possible: Sequence[Images]) -> Iterator[Faced | Refusal]:
         yield from seen_refusals(context)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,9 +22,9 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
-from shapely.geometry.base import BaseGeometry
 
 from questions.changes import Mistakes, tagged
+from questions.common import kept
 from questions.moves import Found, MoveType, Pair, Start, Step
 from spacecast.dataset.context import SETTINGS as CONTEXT
 from spacecast.dataset.context import SceneContext
@@ -96,10 +95,16 @@ class MoveOcclusion(MoveType):
         """Moves that bring or leave the query in the picture, with the likely answer: by the outlines of the hulls."""
         objects, (query, reference, showing) = context.scene.objects, pair
         camera = camera_of(context.view(showing.last)).scaled_to_width(CONTEXT.look_width_px)
-        other = _outline(context.scene, reference, context.view(showing.last))
+        other = kept(
+            context,
+            ("outline", reference, showing.last),
+            lambda: outlines(objects[reference], camera, np.zeros((1, 3)))[0],
+        )
         if other is None:
             return []
-        insides, shows = _shown(context.scene, query, context.view(showing.last), tuple(step.shift for step in steps))
+        moves = tuple(step.shift for step in steps)
+        key = ("outlines", query, showing.last, moves)  # all references of one query share them
+        insides, shows = kept(context, key, lambda: _shown(objects[query], camera, np.array(moves)))
         shares, areas = shapely.area(shapely.intersection(insides, other)), shapely.area(insides)
         shifts, other_area = np.array([[*step.shift, 0.0] for step in steps]), other.area
         found = []
@@ -192,24 +197,12 @@ def hull_of(shape: Shape) -> Shape:
     return _HULLS[shape]
 
 
-@lru_cache(maxsize=256)
-def _outline(scene: Scene, object_id: int, view: View) -> BaseGeometry | None:
-    """The outline of an object in a picture as wide as masks; None where a part of it is beside the camera."""
-    camera = camera_of(view).scaled_to_width(CONTEXT.look_width_px)
-    outline: BaseGeometry | None = outlines(scene.objects[object_id], camera, np.zeros((1, 3)))[0]
-    return outline
-
-
-@lru_cache(maxsize=64)
-def _shown(
-    scene: Scene, query: int, view: View, shifts: tuple[tuple[float, float], ...]
-) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
-    """Outlines (n,) of an object after shifts on the floor plan, as far as they are in the picture, and which of them
-    (n,) show enough of it. All references of one query share them."""
-    camera = camera_of(view).scaled_to_width(CONTEXT.look_width_px)
+def _shown(item: SceneObject, camera: Camera, shifts: Array) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """Outlines (n,) of an object after shifts (n, 2) on the floor plan, as far as they are in the picture, and which of
+    them (n,) show enough of it."""
     width, height = camera.intrinsics.width, camera.intrinsics.height
     least_px = RULE.min_silhouette_px * width * height / RULE.reference_area_px
-    wholes = outlines(scene.objects[query], camera, np.column_stack([np.array(shifts), np.zeros(len(shifts))]))
+    wholes = outlines(item, camera, np.column_stack([shifts, np.zeros(len(shifts))]))
     insides = shapely.intersection(wholes, shapely.box(-0.5, -0.5, width - 0.5, height - 0.5))
     # Where there is no outline, its area is no number, and it is not shown.
     return insides, shapely.area(insides) >= np.maximum(least_px, (1.0 - RULE.max_truncation) * shapely.area(wholes))

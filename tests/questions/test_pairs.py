@@ -21,7 +21,7 @@ from questions.rotations import RotatedObject
 from questions.suites import TYPES
 from spacecast.dataset.context import SceneContext
 from spacecast.dataset.recompute import solve
-from spacecast.dataset.showings import Images
+from spacecast.dataset.showings import IMAGES, Images
 from spacecast.dataset.twins import relation_key
 from spacecast.dataset.types import Draft, QuestionType, Refusal
 from spacecast.frames import SECTORS, camera_heading, sector_of
@@ -59,6 +59,21 @@ def test_the_ring_is_as_it_is_said_to_be() -> None:
         assert context.chains.links.visible_ids[str(k)] == own | {900}
         linked = {j for j in range(8) if context.chains.links.linked(k, j)}
         assert linked == {(k - 1) % 8, (k + 1) % 8}
+
+
+@pytest.mark.parametrize("images", IMAGES)
+def test_what_may_be_shown_last_is_what_a_first_view_is_found_for(images: Images) -> None:
+    showings = whole_ring().showings
+    groups = [{i} for i in showings.seen_ids] + [set(pair) for pair in itertools.combinations(showings.seen_ids, 2)]
+    found = 0
+    for group in groups:
+        firsts = {b: showings.starts(group, {b}, images) for b in showings.seen_ids}
+        for view in whole_ring().view_names:
+            partners = showings.partners(view, group, images)
+            assert partners == [b for b, views in firsts.items() if view in views]
+            found += len(partners)
+        assert showings.ends(group, images) == [b for b, views in firsts.items() if views]
+    assert found > 0
 
 
 # -- what every question on several pictures keeps to ---------------------------------------------
