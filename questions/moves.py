@@ -206,7 +206,7 @@ class MoveType(BuiltType):
         for images, alike in best.items():
             yield from in_turn(
                 alike.values(),
-                stated=lambda found: self._stated_first(found.step),
+                stated=lambda found: (found.step.start.body.is_carried(found.query), *self._stated_first(found.step)),
                 answer=lambda found: found.expected,
                 alike=self._alike,
                 rank=lambda found: found.rank,
@@ -230,7 +230,7 @@ class MoveType(BuiltType):
         return -found.pair.showing.clearness, found.step.start.view
 
     def _stated_first(self, step: Step) -> tuple[Any, ...]:
-        """What is drawn before the answer."""
+        """What is drawn before the answer, beside whether the mover is asked about or what it carries."""
         return (step.direction, step.distance_m, *self._stated(step).values())
 
     def _alike(self, found: Found) -> tuple[Any, ...]:

@@ -202,7 +202,7 @@ class RotatedObject(BuiltType):
                         found.append(item)
             yield from in_turn(
                 found,
-                stated=lambda item: (item.turn.angle_deg, item.turn.sense),
+                stated=lambda item: (item.body.is_carried(item.query), item.turn.angle_deg, item.turn.sense),
                 answer=lambda item: item.value,
                 alike=lambda item: (item.query, item.reference),
                 rank=lambda item: (preference_of(item.body, item.query), item.ambiguity, item.case),
@@ -286,6 +286,7 @@ class _Search:
         self._row = {i: row for row, i in enumerate(self._seen)}
         self._clearances: dict[int, Clearance] = {}
         self._free: dict[tuple[int, int], dict[Turn, bool]] = {}
+        self._near_ids: dict[int, set[int]] = {}
 
     def path_is_clear(self, body: Body, orbit: Orbit) -> bool:
         """True if the way around is free, too."""
@@ -303,6 +304,8 @@ class _Search:
         queries = [i for i in body.moved if i in self._row]
         for around in self._seen:
             if around not in body.moved and self._context.views_seeing((body.root, around)):
+                if around not in self._near_ids:
+                    yield from self._look_near(around)
                 yield from self._around(body, around, queries, images)
 
     def _around(self, body: Body, around: int, queries: Sequence[int], images: Images) -> Iterator[Found | Refusal]:
@@ -326,14 +329,17 @@ class _Search:
                 yield Refusal("change", "infeasible", f"{example} by {turn.angle_deg} degrees {turn.sense}")
         yield from (item for item in possible if is_free[item.turn])
 
+    def _look_near(self, around: int) -> Iterator[Refusal]:
+        """Finds what touches or carries what is orbited, and so is in front of whoever faces that; says why once."""
+        near = {i: too_near(self._context, i, around) for i in self._seen if i != around}
+        self._near_ids[around] = {around, *(i for i, refusals in near.items() if refusals)}
+        for refusals in near.values():
+            yield from refusals
+
     def _certain(self, body: Body, around: int, query: int, shifts: Array, images: Images) -> Iterator[Found]:
         """What centres alone make certain before and after, and different."""
         ends = self._context.showings.ends({body.root, around, query}, images)
-        references = [
-            i
-            for i in ends
-            if i in self._row and i not in body.moved and i != around and not too_near(self._context, i, around)
-        ]
+        references = [i for i in ends if i in self._row and i not in body.moved and i not in self._near_ids[around]]
         if not references:
             return
         rows = [self._row[i] for i in references]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from box_scans import Box, box_scan, looking, on_floor
 
+from questions.fair import FairSettings
 from questions.move_directions import (
     MoveCameraDirection,
     MoveDirection,
@@ -298,6 +299,22 @@ def test_what_is_built_in_stays_and_is_looked_for(kind: MoveDirection) -> None:
     assert 4 in {o["id"] for d in found for o in d.facts["objects"]}
     assert ("object", "built_in") in refusals(kind, context)
     assert [problem.kind for problem in context.scene.problems(Move(4, "north", 0.5))] == ["support"]
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
+def test_whether_the_mover_is_asked_about_is_drawn_before_the_answer(
+    kind: MoveDirection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the direction and the distance are: one of each is begun. Otherwise what is carried, which can be asked about
+    less often, would be a small part of few drafts."""
+    things = [("bin", -2.2, -1.8), ("chair", 2.2, -1.8), ("suitcase", -2.4, 1.5), ("drum", 2.4, 1.5)]
+    desk = [Box(1, "desk", (0.0, 0.0, 0.35), (0.5, 0.5, 0.7)), Box(3, "lamp", (0.0, 0.0, 0.9), (0.3, 0.3, 0.4))]
+    context = context_of([*desk, *(on_floor(10 + n, *thing) for n, thing in enumerate(things))])
+    assert {d.preference for d in drafts(kind, context).values()} == {0, 1}
+    monkeypatch.setattr("questions.fair.SETTINGS", FairSettings(max_drafts=1, max_chain_drafts=1))
+    begun = drafts(kind, context).values()
+    assert len(begun) > 1
+    assert len({(d.preference, d.stated["direction"], d.stated["distance"]) for d in begun}) == 1
 
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.code)
