@@ -106,7 +106,8 @@ class Askable:
         movers = {intervention.get("object"), frame.get("anchor")}
         if SHAPELESS in traits and object_id in (ends | movers if relation["kind"] == "direction" else movers):
             yield "not_asked", f"object {object_id} has no shape of its own"
-        if INSTALLED in traits and object_id == intervention.get("object"):
+        goes = relation["target"] if relation["kind"] == "attachment" else intervention.get("object")
+        if INSTALLED in traits and object_id == goes:
             yield "not_asked", f"object {object_id} is built in, and moved"
 
     def _seen_problems(self, facts: Facts, named: list[int], groups: Groups | None) -> Iterator[Problem]:

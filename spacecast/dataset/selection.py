@@ -1,12 +1,12 @@
 """Which candidates become questions: one choice over all of them, type by type.
 
 The choice minimises, in this order: how unequally answers are right (in the whole type, for each value that the text
-states, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many questions of lower preference are
-taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds of inequality are
-never broken: fewer questions are chosen instead. Scenes that have no question yet come first, the more the fewer types
-can still give them one. The choice is greedy and then swapped until no swap helps or the steps are used up. All costs
-are whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of input nor the
-machine makes a difference.
+states and for two together, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many questions of
+lower preference are taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds
+of inequality are never broken: fewer questions are chosen instead. Scenes that have no question yet come first, the
+more the fewer types can still give them one. The choice is greedy and then swapped until no swap helps or the steps are
+used up. All costs are whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of
+input nor the machine makes a difference.
 
 Datasets have shares of a type's quota. What one cannot give, for want of candidates or within the bounds, the others
 do, once all that each can give of its own share is chosen.
@@ -45,7 +45,7 @@ class SelectionSettings:
     """Questions of one type about the same objects (``Draft.likeness``); and about objects of the same names in
     different scans of one room."""
     balance_weight: int = 1024
-    """Cost of one answer beyond the equal share in one table."""
+    """Cost of one answer beyond the equal share, times the weight of the table."""
     name_weight: int = 64
     """The same for an answer beside a name: the words should tell little of what is known of the world."""
     preference_weight: int = 256

@@ -67,7 +67,7 @@ def test_who_carries_whom_is_needed_where_what_is_carried_is_asked_about(data: B
     for row in directions(data):
         change = row.facts["intervention"]
         roles = {role: item["id"] for item in row.facts["objects"] for role in item["roles"] if role != "moved"}
-        if change is None or change["kind"] != "move" or roles["query"] == change["object"]:
+        if change is None or change["kind"] not in ("move", "orbit") or roles["query"] == change["object"]:
             continue
         text = re.sub(r"; carried by [^\n]*", "", data.evidence(row.question_uid).text)
         tags = {option["value"]: option["tag"] for option in row.facts["options"]}
@@ -77,7 +77,7 @@ def test_who_carries_whom_is_needed_where_what_is_carried_is_asked_about(data: B
             forgotten += 1
             assert tags[Reckoner(row.question, text).answer(list(row.options))] == "forgot_attachment"
     assert told >= 10
-    assert forgotten >= 1
+    assert forgotten >= 5
 
 
 def on_several(rows: Sequence[Row]) -> list[Row]:

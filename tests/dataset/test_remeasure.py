@@ -78,6 +78,21 @@ def test_truncation_counts_what_lies_beyond_the_picture() -> None:
     assert Remeasure(scan_of({1: half})).seen("7", 1).truncation == pytest.approx(0.5, abs=0.03)
 
 
+@pytest.mark.parametrize("change", [None, {"kind": "remove", "object": 1, "removed": [1]}])
+def test_what_is_built_in_and_goes_is_found(change) -> None:
+    """As what an attachment question moves, or what is removed; that it is asked about is no fault."""
+    scan = scan_of({1: (*DESK, {"installed"}), 2: LAMP})
+    kind = "attachment" if change is None else "occlusion"
+    for own, other, is_found in ((1, 2, True), (2, 1, False)):
+        target = own if change is None else other
+        row = row_of(
+            scan, kind, {"value": "x"}, [entry(1, DESK, ["a"]), entry(2, LAMP, ["b"])], target=target, reference=None
+        )
+        facts = {**row.facts, "intervention": change and {**change, "object": own}}
+        found = [detail for _, detail in Remeasure(scan).askable.problems(facts)]
+        assert any("is built in, and moved" in detail for detail in found) is is_found
+
+
 def test_right_facts_have_no_problems() -> None:
     scan = scan_of({1: DESK, 2: LAMP})
     objects = [entry(1, DESK, ["one"]), entry(2, LAMP, ["other"])]

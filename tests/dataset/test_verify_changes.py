@@ -278,6 +278,17 @@ def test_boxes_that_touch_after_the_change_have_no_direction(code: str) -> None:
     assert any("touch" in detail for detail in details)
 
 
+def test_a_target_that_touches_what_is_faced_is_found() -> None:
+    row = BY_HAND["coordinate_rotation_object_centric"]
+
+    def edit(facts):
+        faced = next(item for item in facts["objects"] if item["id"] == facts["frame"]["facing"])
+        faced.update(box(faced["id"], faced["label"], faced["center_in_world"], faced["roles"], size=4.0))
+
+    assert not any("which is faced" in f.detail for f in row_problems(row))
+    assert any("which is faced" in f.detail for f in row_problems(changed(row, edit)) if f.kind == "not_certain")
+
+
 def test_the_text_says_who_hides_whom() -> None:
     row = BY_HAND["object_move_occlusion"]
 
