@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,28 @@ def write_whole(path: Path) -> Iterator[Path]:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_all(folder: Path) -> Iterator[Path]:
+    """Yields an empty folder in ``folder`` to write to; when the block ends its files take their places in ``folder``,
+    where files of other names stay; when it fails, ``folder`` is as it was."""
+    was_there = folder.exists()
+    aside = folder / f".{os.getpid()}-{secrets.token_hex(4)}.part"
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        for path in sorted(aside.rglob("*")):
+            if path.is_file():
+                place = folder / path.relative_to(aside)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(place)
+    except BaseException:
+        if not was_there:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def sha256_of(path: Path) -> str:

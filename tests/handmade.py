@@ -301,7 +301,7 @@ def write(
         name = f"data/test-{number:05d}-of-{count:05d}.parquet"
         pq.write_table(table_of(rows[part], images[part]), folder / name)
         shards.append({"path": name, "rows": len(rows[part]), "sha256": digest(folder / name)})
-    manifest = {"shards": shards, "counts": {"questions": len(rows)}}
+    manifest = {"shards": shards, "questions": len(rows)}
     (folder / "release_manifest.json").write_text(json.dumps(manifest))
     return folder
 

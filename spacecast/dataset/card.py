@@ -90,9 +90,18 @@ def card_of(manifest: Mapping[str, Any]) -> str:
     return "\n".join(parts)
 
 
+_SAID = {"query_occluded": "the one asked about is occluded", "reference_occluded": "the other one is occluded"}
+"""Values that are not words themselves."""
+
+
 def _by_type(manifest: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
     return [
-        (category, count, *(_listed(manifest["balance"][category][name].items()) for name in ("values", "letters")))
+        (
+            category,
+            count,
+            _listed((_SAID.get(value, value), n) for value, n in manifest["balance"][category]["values"].items()),
+            _listed(manifest["balance"][category]["letters"].items()),
+        )
         for category, count in manifest["counts"]["by_type"].items()
     ]
 

@@ -333,7 +333,7 @@ def _box_gap_m(facts: Facts, steps: list[recompute.Motion], one: int, other: int
     """Between two aabbs after some motions; what turns by other angles than quarters gets the box of its corners."""
     bounds = []
     for object_id in (one, other):
-        item = next(item for item in facts["objects"] if int(item["id"]) == object_id)
+        item = {int(item["id"]): item for item in facts["objects"]}[object_id]
         ends = np.array([item["aabb"]["min"], item["aabb"]["max"]], float)
         corners = np.stack([axis.ravel() for axis in np.meshgrid(*ends.T)], axis=1)
         for motion in steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
+from spacecast.dataset.form import damage_of, manifest_damage
 from spacecast.dataset.rows import COLUMNS, Row, rows_of
 from spacecast.errors import InputError
 from spacecast.files import sha256_of
@@ -27,6 +30,19 @@ class Picture(NamedTuple):
     name: str
     role: str
     encoded: bytes
+
+    def decoded(self) -> Image.Image:
+        """Its pixels, read whole.
+
+        Raises:
+            InputError: it is no JPEG or PNG picture, or is cut off.
+        """
+        try:
+            image = Image.open(io.BytesIO(self.encoded), formats=("JPEG", "PNG"))
+            image.load()
+        except Exception as error:  # what a broken picture raises is not told
+            raise InputError(f"picture {self.name} cannot be decoded as JPEG or PNG; run verify") from error
+        return image
 
 
 class Evidence(NamedTuple):
@@ -63,16 +79,18 @@ class Benchmark:
     _last_group: dict[tuple[Path, int], pa.Array] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def open(cls, path: str | Path, *, check: bool = False) -> Benchmark:
+    def open(cls, path: str | Path, *, check: bool = False, whole: bool = True) -> Benchmark:
         """Read all rows of a dataset; pictures stay on disk.
 
         Args:
             path: the folder that holds ``data/test-*.parquet``.
             check: also compare every shard with the manifest's hash.
+            whole: refuse a dataset that lacks a shard, or in which a question lacks a part
+                (:mod:`spacecast.dataset.form`); what reads one that is not has to expect that.
 
         Raises:
-            InputError: no dataset there, a shard that cannot be read or lacks a column, two questions with one uid,
-                or, with ``check``, a shard that is not the one that the manifest names.
+            InputError: no dataset there, a shard that cannot be read or lacks a column, two questions with one uid;
+                with ``check`` a shard that is not the one that the manifest names; with ``whole`` what it refuses.
         """
         folder = Path(path)
         shards = sorted(folder.glob(SHARDS))
@@ -87,6 +105,8 @@ class Benchmark:
                 places[row.question_uid] = _Place(shard, number)
                 rows.append(row)
         benchmark = cls(folder, tuple(rows), read_manifest(folder), places)
+        if whole:
+            benchmark._refuse_parts()
         if check:
             problems = benchmark.shard_problems()
             if problems:
@@ -115,13 +135,11 @@ class Benchmark:
         place = self._places[question_uid]
         images = self._images(place)
         row = self.by_uid[question_uid]
-        if len(images) != len(row.image_roles) or any(image["bytes"] is None for image in images):
-            raise InputError(f"{place.shard}: question {question_uid} has no pictures embedded, or not all")
         names = (row.image_name, *row.auxiliary_image_names)
-        return tuple(
-            Picture(name, role, image["bytes"])
-            for name, role, image in zip(names, row.image_roles, images, strict=True)
-        )
+        if not len(images) == len(names) == len(row.image_roles) or None in images:
+            raise InputError(f"{place.shard}: question {question_uid} has no pictures embedded, or not all")
+        shown = zip(names, row.image_roles, images, strict=True)
+        return tuple(Picture(name, role, encoded) for name, role, encoded in shown if encoded is not None)
 
     def evidence(self, question_uid: str) -> Evidence:
         """The text and the map of a question.
@@ -143,7 +161,16 @@ class Benchmark:
         text, map_png = contents
         return Evidence(text.decode("utf-8"), map_png)
 
-    def _images(self, place: _Place) -> list[dict[str, Any]]:
+    def _images(self, place: _Place) -> list[bytes | None]:
+        try:
+            images = self._entry_of(place)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{place.shard}: its pictures cannot be read; build or download it again") from error
+        if not isinstance(images, list):
+            return []
+        return [image.get("bytes") if isinstance(image, dict) else None for image in images]
+
+    def _entry_of(self, place: _Place) -> Any:
         file = pq.ParquetFile(place.shard)
         first = 0
         for number in range(file.num_row_groups):
@@ -152,10 +179,32 @@ class Benchmark:
                 key = (place.shard, number)
                 if key not in self._last_group:  # one row group is kept: rows are mostly read in order
                     self._last_group.clear()
-                    self._last_group[key] = file.read_row_group(number, columns=["images"]).column("images")
-                return self._last_group[key][place.row - first].as_py() or []
+                    group = file.read_row_group(number, columns=["images"])
+                    self._last_group[key] = group.column("images") if group.num_columns else pa.nulls(count)
+                return self._last_group[key][place.row - first].as_py()
             first += count
         raise InputError(f"{place.shard}: has no row {place.row}; it changed while it was read")
+
+    def _refuse_parts(self) -> None:
+        names = [str(entry["path"]) for entry in self.manifest.get("shards", [])]
+        lacking = [name for name in names if not (self.path / name).is_file()]
+        if lacking:
+            raise InputError(
+                f"{self.path}: {len(lacking)} of the {len(names)} shards that {MANIFEST} names are not there, as "
+                f"{lacking[0]}; build or download the dataset again"
+            )
+        questions = self.manifest.get("questions")
+        if questions not in (None, len(self)):
+            raise InputError(
+                f"{self.path}: {len(self)} questions, and {MANIFEST} says {questions}; build or download it again"
+            )
+        for row in self.rows:
+            damage = damage_of(row)
+            if damage is not None:
+                raise InputError(
+                    f"{self._places[row.question_uid].shard}: question {row.question_uid}: {damage.detail}; "
+                    "build or download the dataset again"
+                )
 
     def shard_problems(self) -> list[str]:
         """What does not agree between the shards and the manifest's hashes, a line each; empty if all agrees."""
@@ -191,15 +240,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a dataset; empty where it has none.
 
     Raises:
-        InputError: it is not a JSON object.
+        InputError: it is not JSON, or a part that is read of it is of another kind.
     """
     path = folder / MANIFEST
     if not path.is_file():
         return {}
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON; build or download the dataset again") from error
-    if not isinstance(manifest, dict):
-        raise InputError(f"{path}: should hold a JSON object, found {type(manifest).__name__}")
+    text = path.read_bytes()
+    damage = manifest_damage(text)
+    if damage is not None:
+        raise InputError(f"{path}: {damage}; build or download the dataset again")
+    manifest: dict[str, Any] = json.loads(text)
     return manifest

@@ -21,10 +21,12 @@ from scipy.ndimage import distance_transform_edt
 from spacecast.dataset import chain_facts, distractors, recompute
 from spacecast.dataset.askable import Askable
 from spacecast.dataset.chain_sight import ChainSight
+from spacecast.dataset.form import GARBLED
 from spacecast.dataset.gaps import gap_bounds_m, surface_gap_m
 from spacecast.dataset.plausible import Plausible, plan_of
 from spacecast.dataset.rows import Row
 from spacecast.dataset.shadows import NOTHING, Pair, Seen, Shadows, mesh_of
+from spacecast.errors import InputError
 from spacecast.scan import Scan
 
 Array = NDArray[np.float64]
@@ -98,7 +100,9 @@ class Remeasure:
             if chain_facts.is_chain(facts):
                 found += self.chains.problems(facts, groups)
             return found
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except InputError as error:
+            return [("facts", str(error))]
+        except GARBLED as error:
             return [("facts", f"garbled: {type(error).__name__} {error}")]
 
     # -- objects and views ----------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ class Row:
         """
         try:
             return dict(json.loads(self.source_record_json)["facts"])
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise InputError(f"question {self.question_uid}: source_record_json holds no facts") from error
 
 
@@ -288,6 +288,8 @@ def rows_of(table: pa.Table, source: str) -> list[Row]:
             value = record[name]
             if not isinstance(value, _PYTHON[kind]):
                 raise InputError(f"{source}: column {name} should hold {kind}, found {type(value).__name__}")
+            if name == "question_uid" and not value:
+                raise InputError(f"{source}: row {len(rows)} has no question_uid; build or download it again")
             if kind == _STRINGS:
                 record[name] = tuple(record[name] or ())
         rows.append(Row(**record))

@@ -108,10 +108,12 @@ def audit_together(rows: Sequence[Row]) -> list[Told]:
 
 
 def asked_of(row: Row) -> Questioned | None:
-    """What is looked at; None where several may be right, or none is: verification says so elsewhere."""
+    """What is looked at; None where several or none may be right, or two mean the same: that is said elsewhere."""
     facts = row.facts
     values = [str(option["value"]) for option in facts["options"]]
     if row.multi_select or len(row.correct_values) != 1 or row.correct_values[0] not in values:
+        return None
+    if len(set(values)) < len(values):
         return None
     stated = {PICTURES: part_of(row), **stated_of(facts)}
     plain = Asked(scene_of(row), stated, frozenset(values), row.correct_values[0])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from spacecast.dataset.chance import generator
+from spacecast.dataset.form import GARBLED
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.recompute import letters_of, solve
 from spacecast.dataset.rows import Row
@@ -44,7 +45,8 @@ def evaluate_baseline(benchmark: str | Path, out: str | Path, *, model: Baseline
         raise InputError(f"no baseline named {model!r}; known: {', '.join(makers)}")
     answer = makers[model]()
     path = outside(out, benchmark) / PREDICTIONS
-    write_predictions(path, ({"question_uid": row.question_uid, "prediction": list(answer(row))} for row in rows))
+    given = [{"question_uid": row.question_uid, "prediction": list(answer(row))} for row in rows]
+    write_predictions(path, given)  # once all are there: where one cannot be computed no folder is left behind
     return score(benchmark, path, out)
 
 
@@ -69,7 +71,7 @@ def oracle_letters(row: Row) -> tuple[str, ...]:
         answer = solve(facts).answer
         values = [option["value"] for option in facts["options"]]
         letters = letters_of(row.option_labels, values, answer, kind=facts["relation"]["kind"])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except GARBLED as error:
         raise InputError(f"question {row.question_uid}: facts lack or garble {error}") from error
     except InputError as error:
         raise InputError(f"question {row.question_uid}: {error}") from error

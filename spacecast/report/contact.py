@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -121,7 +120,7 @@ def _tile(data: Benchmark, row: Row) -> Image.Image:
         for label, option in zip(row.option_labels, shown, strict=True)
     ]
     line = SETTINGS.font_px + 6
-    pictures = [Image.open(io.BytesIO(picture.encoded)).convert("RGB") for picture in data.pictures(row.question_uid)]
+    pictures = [picture.decoded().convert("RGB") for picture in data.pictures(row.question_uid)]
     shown_px, cells = _cells(len(pictures))
     height = shown_px + 2 * pad + line * (1 + len(question)) + 8
     height += sum(line * len(lines) + 6 for _, lines in options) + pad // 2

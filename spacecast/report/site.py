@@ -16,7 +16,7 @@ from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.errors import InputError
 from spacecast.evaluation.score import PER_QUESTION, REPORT
-from spacecast.files import outside, write_whole
+from spacecast.files import outside, write_all
 from spacecast.report.contact import write_contact_sheet
 from spacecast.report.overlay import boxes_of, marks_of, role_word
 
@@ -27,7 +27,7 @@ _ENDINGS = {b"\xff\xd8": "jpg", b"\x89P": "png"}
 def write_report(
     benchmark: str | Path | Benchmark, site: str | Path, scores: Sequence[str | Path] | None = None
 ) -> None:
-    """Write pages into a folder: ``index.html``, one page a type, pictures, and the contact sheet.
+    """Write pages into a folder, all or none: ``index.html``, one page a type, pictures, and the contact sheet.
 
     Args:
         benchmark: the dataset or its folder.
@@ -38,7 +38,6 @@ def write_report(
         InputError: the benchmark or a score cannot be read.
     """
     data = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
-    out = outside(site, data.path)
     runs = [_run(Path(folder)) for folder in scores or ()]
     pages = {name: f"{_slug(name)}.html" for name in sorted({row.category for row in data.rows})}
     env = Environment(
@@ -48,38 +47,38 @@ def write_report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    write_contact_sheet(data, out / CONTACT_SHEET)
-    _write(out / "style.css", env.get_template("style.css.j2").render())
-    _write(
-        out / "index.html",
-        env.get_template("index.html.j2").render(
-            title=data.path.resolve().name,
-            overview=_overview(data),
-            types=[_type_summary(name, page, data.rows) for name, page in pages.items()],
-            scenes=sorted(Counter((row.dataset, row.scene_id) for row in data.rows).items()),
-            runs=runs,
-            contact_sheet=CONTACT_SHEET,
-        ),
-    )
-    for name, page in pages.items():
-        rows = [row for row in data.rows if row.category == name]
-        cards = [_card(data, row, out, runs) for row in rows]
-        html = env.get_template("type.html.j2").render(
-            title=name,
-            pages=pages,
-            page=page,
-            cards=cards,
-            scenes=sorted({row.scene_id for row in rows}),
-            answers=sorted({card["answer"] for card in cards}),
-            pictures=sorted({card["pictures"] for card in cards}),
-            runs=runs,
+    with write_all(outside(site, data.path)) as out:
+        write_contact_sheet(data, out / CONTACT_SHEET)
+        _write(out / "style.css", env.get_template("style.css.j2").render())
+        _write(
+            out / "index.html",
+            env.get_template("index.html.j2").render(
+                title=data.path.resolve().name,
+                overview=_overview(data),
+                types=[_type_summary(name, page, data.rows) for name, page in pages.items()],
+                scenes=sorted(Counter((row.dataset, row.scene_id) for row in data.rows).items()),
+                runs=runs,
+                contact_sheet=CONTACT_SHEET,
+            ),
         )
-        _write(out / page, html)
+        for name, page in pages.items():
+            rows = [row for row in data.rows if row.category == name]
+            cards = [_card(data, row, out, runs) for row in rows]
+            html = env.get_template("type.html.j2").render(
+                title=name,
+                pages=pages,
+                page=page,
+                cards=cards,
+                scenes=sorted({row.scene_id for row in rows}),
+                answers=sorted({card["answer"] for card in cards}),
+                pictures=sorted({card["pictures"] for card in cards}),
+                runs=runs,
+            )
+            _write(out / page, html)
 
 
 def _write(path: Path, text: str) -> None:
-    with write_whole(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
 
 def _slug(name: str) -> str:
@@ -201,8 +200,8 @@ def _picture_file(encoded: bytes, what: str, out: Path) -> str:
         raise InputError(f"{what} is neither JPEG nor PNG; run verify")
     name = f"images/{hashlib.sha256(encoded).hexdigest()[:16]}.{ending}"
     if not (out / name).exists():
-        with write_whole(out / name) as aside:
-            aside.write_bytes(encoded)
+        (out / "images").mkdir(exist_ok=True)
+        (out / name).write_bytes(encoded)
     return name
 
 

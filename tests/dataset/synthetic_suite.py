@@ -99,7 +99,18 @@ def facts(scan: Scan, view: str, ids: tuple[int, ...], value: str, kind: str = "
     camera = scan.views[view]
     box = {"min": [0.123456, -0.0, 0.0], "max": [1, 1, 1]}
     return {
-        "objects": [{"id": i, "label": f"thing {i}", "raw_label": "t", "roles": ["target"], "aabb": box} for i in ids],
+        "objects": [
+            {
+                "id": i,
+                "label": f"thing {i}",
+                "raw_label": "t",
+                "roles": ["target"],
+                "aabb": box,
+                "obb": {"center": [0.5, 0.5, 0.5], "size": [1, 1, 1], "yaw_deg": 0.0},
+                "center_in_world": [0.5, 0.5, 0.5],
+            }
+            for i in ids
+        ],
         "views": [
             {
                 "name": view,
@@ -110,7 +121,11 @@ def facts(scan: Scan, view: str, ids: tuple[int, ...], value: str, kind: str = "
                 "height": HEIGHT,
             }
         ],
+        "binding_view": None,
+        "camera_compass": None,
+        "frame": None,
         "intervention": None,
+        "attachment": [],
         "relation": {
             "kind": kind,
             "target": ids[0],

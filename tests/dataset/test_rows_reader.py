@@ -252,7 +252,7 @@ def _wrong_type(path: Path) -> None:
         (_no_parquet, "not a readable Parquet file"),
         (_missing_column, "column answer is missing"),
         (_twice, "is there twice"),
-        (_bad_manifest, "not JSON"),
+        (_bad_manifest, "release_manifest.json: .* truncated"),
         (_wrong_type, "column options should hold strings, found str"),
     ],
 )
@@ -270,7 +270,7 @@ def test_shards_that_are_gone_or_added_are_found(invented: Path, tmp_path: Path)
     shutil.copytree(invented, copy)
     shard = next(copy.glob("data/*.parquet"))
     shard.rename(shard.with_name("test-00007-of-00008.parquet"))
-    problems = Benchmark.open(copy).shard_problems()
+    problems = Benchmark.open(copy, whole=False).shard_problems()
     assert [problem.rpartition(": ")[2] for problem in problems] == [
         "named in release_manifest.json and not there",
         "not named in release_manifest.json",

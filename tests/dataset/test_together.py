@@ -20,6 +20,11 @@ DIRECTIONS = (*DIRECTIONS, "forward-left")
 METRES = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 BINS = tuple(DISTANCES)
 Make = Callable[[str, str, np.random.Generator], Row]
+NORTH = {"kind": "world", "anchor": None, "facing": None, "heading_in_world": [0, 1]}
+
+
+def after_it(value: str) -> dict[str, dict[str, str]]:
+    return {"before": {"value": value}, "after": {"value": value}}
 
 
 def moved(  # noqa: PLR0917
@@ -30,9 +35,9 @@ def moved(  # noqa: PLR0917
         objects=[box(1, "chair", (0, 0, 0)), box(2, "desk", (1, 1, 0))],
         intervention={
             "kind": "move", "object": 1, "moved": [1], "direction": DIRECTIONS[direction],
-            "distance_m": METRES[metres],
+            "distance_m": METRES[metres], "frame": NORTH, "vector_in_world": [0, 0, 0],
         },
-        relation={"kind": "distance", "target": 1, "reference": 2},
+        relation={"kind": "distance", "target": 1, "reference": 2, **after_it(BINS[answer])},
         options=options_of(DISTANCES, [BINS[answer]], rng),
     )  # fmt: skip
     text = f"The chair goes {METRES[metres]:.1f} m {DIRECTIONS[direction]}. How far is it from the desk?"
@@ -48,9 +53,10 @@ def turned(  # noqa: PLR0917
         objects=[box(1, "chair", (0, 0, 0)), box(2, "desk", (1, 1, 0))],
         camera_compass=COMPASS[heading],
         intervention={
-            "kind": "move", "object": 1, "moved": [1], "direction": COMPASS[direction], "distance_m": METRES[metres]
+            "kind": "move", "object": 1, "moved": [1], "direction": COMPASS[direction], "distance_m": METRES[metres],
+            "frame": NORTH, "vector_in_world": [0, 0, 0],
         },
-        relation={"kind": "direction", "target": 1, "reference": 2},
+        relation={"kind": "direction", "target": 1, "reference": 2, **after_it(right)},
         options=options_of({word: word for word in COMPASS_FOURS[right]}, [right], rng),
     )  # fmt: skip
     text = f"The camera looks {COMPASS[heading]}. The chair goes {METRES[metres]:.1f} m {COMPASS[direction]}. Where?"
@@ -227,6 +233,7 @@ def test_what_has_no_single_answer_is_left_out() -> None:
         replace(row, correct_values=()),
         replace(row, correct_values=("so far",)),
         replace(row, multi_select=True),
+        replace(row, source_record_json=row.source_record_json.replace('"value": "close"', '"value": "far"')),
     ):
         assert together.asked_of(row) is not None
         assert together.asked_of(other) is None
