@@ -15,6 +15,7 @@ import importlib.util
 import inspect
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
@@ -459,23 +460,29 @@ def _command(name: str, args: list[str]) -> Any:
         near = difflib.get_close_matches(name, [*_OURS, *registry.names("spacecast.commands")], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "; see spacecast --help"
         raise SpacecastError(f"no command {name!r}{hint}")
-    said = io.StringIO()
+    said, prog = io.StringIO(), f"spacecast {name}"
     try:
         with redirect_stderr(said):
-            return tyro.cli(kind, prog=f"spacecast {name}", args=args, config=(tyro.conf.CascadeSubcommandArgs,))
+            return tyro.cli(kind, prog=prog, args=args, config=(tyro.conf.CascadeSubcommandArgs,))
     except SystemExit as stop:
         if not stop.code:  # --help
             raise
-        raise SpacecastError(_in_one_line(said.getvalue())) from None
+        raise SpacecastError(_in_one_line(said.getvalue(), prog)) from None
 
 
-def _in_one_line(box: str) -> str:
+def _in_one_line(box: str, prog: str) -> str:
     """What tyro says of arguments in a frame of several lines, its title and sections joined by semicolons; the frame
     is drawn with dashes and blanks where the terminal has no other signs."""
     title, *lines = [line.strip(" │╭╮╰╯─") for line in box.strip().splitlines()]
     rest = "\n".join(line if line.strip("-") else "" for line in lines)
     sections = [" ".join(section.split()).rstrip(".") for section in rest.split("\n\n")]
-    return "; ".join([title, *(section for section in sections if section)])
+    line = "; ".join([title, *(section for section in sections if section)])
+    value = re.match(r"Value error; Error parsing (--[\w-]+): .*?'([^']*)'.* helptext: --[\w-]+ (\S+)", line)
+    if value is None:
+        return line
+    option, found, kind = value.groups()
+    words = {"INT": "a whole number", "FLOAT": "a number"}
+    return f"{option} should be {words.get(kind.rpartition('|')[2], kind)}, found {found!r}; see {prog} --help"
 
 
 def _overview() -> str:

@@ -62,7 +62,8 @@ def find_scans(root: Path, cameras: str | None = None) -> dict[str, tuple[Reader
         InputError: the root is no folder, or holds no scene of a known layout, or none with these cameras.
     """
     if not root.is_dir():
-        raise InputError(f"{root}: no such folder; give the folder that holds your scans")
+        what = "is a file" if root.exists() else "no such folder"
+        raise InputError(f"{root}: {what}; give the folder that holds your scans")
     found: dict[str, tuple[Reader, Path]] = {}
     for reader in readers():
         for scene_id, path in reader.find(root).items():

@@ -210,7 +210,8 @@ class Benchmark:
         """What does not agree between the shards and the manifest's hashes, a line each; empty if all agrees."""
         listed = {entry["path"]: entry["sha256"] for entry in self.manifest.get("shards", [])}
         if not listed:
-            return [f"{self.path / MANIFEST}: names no shards; their hashes cannot be checked"]
+            what = "names no shards" if self.manifest else "is not there"
+            return [f"{self.path / MANIFEST}: {what}; the shards' hashes cannot be checked"]
         found = {str(shard.relative_to(self.path).as_posix()): shard for shard in sorted(self.path.glob(SHARDS))}
         problems = [
             f"{self.path / name}: named in {MANIFEST} and not there" for name in sorted(set(listed) - set(found))

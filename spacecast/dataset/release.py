@@ -64,9 +64,9 @@ def _check(out: Path, said: Mapping[str, Any]) -> None:
     if not states and not _is_fresh(out):
         raise InputError(f"{out}: is not empty and holds no build; choose a new or empty folder")
     for path in states:
-        problem = _difference(_settings_in(path), dict(said))
-        if problem:
-            raise InputError(f"{out}: holds a build with other settings ({problem}); choose another folder")
+        problems = differences(_settings_in(path), said)
+        if problems:
+            raise InputError(f"{out}: holds a build with other settings ({', '.join(problems)}); choose another folder")
 
 
 def _states(out: Path) -> list[Path]:
@@ -115,12 +115,17 @@ def _settings_in(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: does not say what was built here; choose another folder or empty it") from None
 
 
-def _difference(there: dict[str, Any], wanted: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{name} {there.get(name)!r}, not {wanted.get(name)!r}"
+def differences(there: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Where two settings of a build are not the same, as ``questions 12, not 13``; ``None`` is what is not given."""
+    return [
+        f"{name} {_shown(there.get(name))}, not {_shown(wanted.get(name))}"
         for name in sorted({*there, *wanted})
         if there.get(name) != wanted.get(name) or (name in there) != (name in wanted)
-    )
+    ]
+
+
+def _shown(value: object) -> str:
+    return "(not given)" if value is None else repr(value)
 
 
 def staging(out: Path) -> Path:

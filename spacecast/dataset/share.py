@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from spacecast.dataset.manifest import settings_of_modules, versions_of
-from spacecast.dataset.release import SHARE, WORK
+from spacecast.dataset.release import SHARE, WORK, differences
 from spacecast.dataset.settings import BuildSettings, Folder, Sources, digest_of
 from spacecast.dataset.types import Suite
 from spacecast.errors import InputError, SpacecastError
@@ -238,18 +238,14 @@ def given_by(shards: Sequence[Shard]) -> Given:
 
 def _foreign(one: Shard, other: Shard) -> str:
     """How another shard differs in what all shards of one build have in common; empty if in nothing."""
-    differences = [
-        f"{name} {other.shown.get(name)!r}, not {one.shown.get(name)!r}"
-        for name in sorted({*one.shown, *other.shown})
-        if one.shown.get(name) != other.shown.get(name)
-    ]
+    found = differences(other.shown, one.shown)
     if one.share.count != other.share.count:
-        differences.append(f"of {other.share.count} shards, not {one.share.count}")
+        found.append(f"of {other.share.count} shards, not {one.share.count}")
     if [folder.key for folder in (*one.scenes, *one.spare)] != [folder.key for folder in (*other.scenes, *other.spare)]:
-        differences.append(f"of {len(other.scenes)} scenes, and other ones than the {len(one.scenes)}")
+        found.append(f"of {len(other.scenes)} scenes, and other ones than the {len(one.scenes)}")
     if (one.versions, one.thresholds) != (other.versions, other.thresholds):
-        differences.append("made by another version of the code, or with other thresholds")
-    return ", ".join(differences)
+        found.append("made by another version of the code, or with other thresholds")
+    return ", ".join(found)
 
 
 def _whole(shard: Shard, name: str) -> Path:

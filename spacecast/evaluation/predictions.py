@@ -48,8 +48,10 @@ def read_predictions(path: Path, rows: Mapping[str, Row]) -> dict[str, Response]
                         f"{path}:{number}: question {uid} is not in the benchmark; score against the one that was asked"
                     )
                 found[uid] = _response(record, rows[uid])
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as JSON lines: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}; give a file of JSON lines with predictions") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}; give a file of JSON lines") from error
     return {uid: found.get(uid, Response((), "missing", None)) for uid in rows}
 
 

@@ -94,7 +94,8 @@ def _run(folder: Path) -> dict[str, Any]:
         chosen = {line["question_uid"]: line for line in map(json.loads, lines)}
         cells = {"overall": report["overall"], **report["by_type"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder}: no scores there ({error}); give a folder that score or evaluate wrote") from error
+        why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__} {error}"
+        raise InputError(f"{folder}: no scores there ({why}); give a folder that score or evaluate wrote") from error
     return {"name": folder.resolve().name, "report": report, "cells": cells, "chosen": chosen}
 
 

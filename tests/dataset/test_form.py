@@ -72,6 +72,7 @@ def test_a_question_that_holds_is_whole(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+@pytest.mark.filterwarnings("ignore:divide by zero")
 def test_whatever_stands_in_facts_nothing_ends_in_a_traceback(row: Row) -> None:
     """Anything in place of anything: found to be damaged, or every reader gets by with it or says one line."""
     for path, value in product(places(row.facts), OTHERS):
@@ -303,3 +304,10 @@ def test_a_question_without_a_uid_is_one_line(clean, tmp_path) -> None:
     dataset = damaged(clean, tmp_path / "set", 3, question_uid=None)
     with pytest.raises(InputError, match="row 3 has no question_uid"):
         verify(dataset)
+
+
+def test_a_dataset_without_a_manifest_is_a_finding(clean, tmp_path) -> None:
+    dataset = shutil.copytree(clean, tmp_path / "set")
+    (dataset / "release_manifest.json").unlink()
+    (found,) = verify(dataset)
+    assert found.detail.endswith("release_manifest.json: is not there; the shards' hashes cannot be checked")

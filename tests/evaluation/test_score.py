@@ -131,7 +131,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(dataset, rows, tmp_path)
 
 
 def test_a_missing_file_is_one_line(dataset, tmp_path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="No such file or directory; give a file of JSON lines"):
         score(dataset, tmp_path / "none.jsonl", tmp_path / "out")
 
 
