@@ -116,7 +116,7 @@ def _settings_in(path: Path) -> dict[str, Any]:
 
 
 def differences(there: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Where two settings of a build are not the same, as ``questions 12, not 13``; ``None`` is what is not given."""
+    """Where two settings of a build are not the same, as ``questions 12, not 13``; ``None`` is shown as the default."""
     return [
         f"{name} {_shown(there.get(name))}, not {_shown(wanted.get(name))}"
         for name in sorted({*there, *wanted})
@@ -125,7 +125,7 @@ def differences(there: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str
 
 
 def _shown(value: object) -> str:
-    return "(not given)" if value is None else repr(value)
+    return "the default" if value is None else repr(value)
 
 
 def staging(out: Path) -> Path:

@@ -115,7 +115,7 @@ def test_a_build_shows_the_cameras_that_were_chosen_and_verify_finds_them(scan, 
     assert names
     assert all(name.startswith("frame_") for name in names)
     assert not [finding for finding in verify(out, roots) if finding.kind != "text_gives_answer_away"]
-    with pytest.raises(InputError, match=r"other settings \(cameras 'iphone', not \(not given\)\); choose another"):
+    with pytest.raises(InputError, match=r"other settings \(cameras 'iphone', not the default\); choose another"):
         build(roots, out, replace(chosen, cameras=None, resume=True), sources=sources)
     said = json.loads((out / "release_manifest.json").read_text())
     said["build"]["cameras"] = None
