@@ -210,7 +210,7 @@ class Benchmark:
         """What does not agree between the shards and the manifest's hashes, a line each; empty if all agrees."""
         listed = {entry["path"]: entry["sha256"] for entry in self.manifest.get("shards", [])}
         if not listed:
-            what = "names no shards" if self.manifest else "is not there"
+            what = "names no shards" if (self.path / MANIFEST).is_file() else "is not there"
             return [f"{self.path / MANIFEST}: {what}; the shards' hashes cannot be checked"]
         found = {str(shard.relative_to(self.path).as_posix()): shard for shard in sorted(self.path.glob(SHARDS))}
         problems = [
