@@ -1,8 +1,10 @@
 """Whether a chain of pictures shows what it has to, measured again by rays of its own; SEMANTICS 7.
 
 Points of a view, on a grid of its own, are carried into the next view by plain matrices; what is seen there is read
-from the sensor, and where it has no reading a ray is cast through the very place where the point lands. Nothing of
-``spacecast.views`` is used.
+from the sensor, and where it has no reading a ray is cast through the very place where the point lands. Along a wall
+that the next camera looks along, depth changes by as much within one pixel as points may be off: what fails there is
+looked at once more with rays through the middle of the pixel in which the point lands, and has to fail so too. Nothing
+of ``spacecast.views`` is used.
 """
 
 from __future__ import annotations
@@ -77,20 +79,23 @@ class ChainSight:
         bare = [i for i, item in scan.instances.items() if item.traits & BARE or item.label in BARE]
         self._bare = np.array([-2, -1, *sorted(bare)], dtype=np.int64)
         self._points: dict[str, _Points] = {}
-        self._overlaps: dict[tuple[str, str], Overlap] = {}
+        self._overlaps: dict[tuple[str, str, bool], Overlap] = {}
 
     def problems(self, facts: Facts, groups: Groups | None) -> Iterator[Problem]:
         """What the views of a chain show and should not, and where one does not lead to the next."""
         names = [str(view["name"]) for view in facts["views"]]
         if groups is not None:
             yield from self._shown_problems(names, groups)
-        yield from self._link_problems(names, facts["margins"].get("weakest_link_share"))
+        found = list(self._link_problems(names, facts["margins"].get("weakest_link_share")))
+        if found and list(self._link_problems(names, facts["margins"].get("weakest_link_share"), in_pixels=True)):
+            yield from found
 
-    def overlap(self, one: str, other: str) -> Overlap:
-        """How much of what the first view shows is seen in the other."""
-        if (one, other) not in self._overlaps:
-            self._overlaps[one, other] = self._measured(one, other)
-        return self._overlaps[one, other]
+    def overlap(self, one: str, other: str, *, in_pixels: bool = False) -> Overlap:
+        """How much of what the first view shows is seen in the other, where a point lands or in the pixel there."""
+        key = (one, other, in_pixels)
+        if key not in self._overlaps:
+            self._overlaps[key] = self._measured(*key)
+        return self._overlaps[key]
 
     def _shown_problems(self, names: list[str], groups: Groups) -> Iterator[Problem]:
         for main, name, others in (("A", names[0], groups.b), ("B", names[-1], groups.a)):
@@ -105,10 +110,10 @@ class ChainSight:
         counts = self._now.visible_px(name)
         return [i for i in sorted(ids) if counts.get(i, 0) > SETTINGS.few_px]
 
-    def _link_problems(self, names: list[str], stored: float | None) -> Iterator[Problem]:
+    def _link_problems(self, names: list[str], stored: float | None, *, in_pixels: bool = False) -> Iterator[Problem]:
         weakest = 1.0
         for one, other in pairwise(names):
-            both = self.overlap(one, other), self.overlap(other, one)
+            both = [self.overlap(*pair, in_pixels=in_pixels) for pair in ((one, other), (other, one))]
             share, object_share = (min(found) for found in zip(*both, strict=True))
             weakest = min(weakest, share)
             if share < SETTINGS.min_share - SETTINGS.share:
@@ -118,9 +123,9 @@ class ChainSight:
         if stored is not None and abs(float(stored) - weakest) > SETTINGS.share:
             yield "margins", f"weakest_link_share {stored}, measured again {weakest:.4f}"
 
-    def _measured(self, one: str, other: str) -> Overlap:
+    def _measured(self, one: str, other: str, in_pixels: bool) -> Overlap:
         points = self._points_of(one)
-        depth, seen = self._landed(points.in_world, other)
+        depth, seen = self._landed(points.in_world, other, in_pixels)
         lands = np.abs(depth - seen) < np.maximum(SETTINGS.landing_m, SETTINGS.landing_share * seen)
         # The two sides of a door are nearer to one another than that, and are not one surface (own).
         lands &= (points.normals * (self._now.frame(other)[0][:3, 3] - points.in_world)).sum(axis=1) >= 0.0
@@ -151,7 +156,7 @@ class ChainSight:
             self._points[name] = _Points(in_world, normals[seen], labelled[seen], len(columns))
         return self._points[name]
 
-    def _landed(self, in_world: Array, name: str) -> tuple[Array, Array]:
+    def _landed(self, in_world: Array, name: str, in_pixels: bool) -> tuple[Array, Array]:
         """Depths (n,) of points in a view, and what is seen where they land; inf and 0 beside the picture."""
         matrix, (fx, fy, cx, cy), (height, width) = self._now.frame(name)
         x, y, z = ((in_world - matrix[:3, 3]) @ matrix[:3, :3]).T
@@ -160,6 +165,8 @@ class ChainSight:
         columns, rows = fx * x[ahead] / z[ahead] + cx, fy * y[ahead] / z[ahead] + cy
         inside = (columns >= -0.5) & (columns < width - 0.5) & (rows >= -0.5) & (rows < height - 0.5)
         ahead, columns, rows = ahead[inside], columns[inside], rows[inside]
+        if in_pixels:
+            columns, rows = np.rint(columns), np.rint(rows)
         sensor = self._now.sensor_at(name, columns, rows)
         blind = np.flatnonzero(~(sensor > 0.0))
         found = sensor.copy()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from spacecast.scan import Scan
 Array = NDArray[np.float64]
 Facts = Mapping[str, Any]
 Problem = tuple[str, str]
+MOMENTS = ("before", "after")
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ class RemeasureSettings:
     """Between two distances; samples are at most one spacing off."""
     silhouette_share: float = 0.01
     """Between two counts of a silhouette, and a few pixels."""
+    nudge_px: float = 0.05
+    """Rays may pass so far beside the middle of a pixel, at 640 wide: facts round where a thing goes to 5e-5 m, and at
+    an edge that passes through the middle one pixel more or less turns a whole square of the opening (own)."""
     few_px: int = 4
     """Pixels on a silhouette's border that two ways of casting may count differently."""
     share: float = 0.01
@@ -153,32 +158,35 @@ class Remeasure:
     # -- relations ------------------------------------------------------------------------------------------------
 
     def _relation(self, facts: Facts) -> Iterator[Problem]:
-        relation = facts["relation"]
-        if relation["kind"] == "direction":
+        kind = facts["relation"]["kind"]
+        if kind == "direction":
             yield from self._direction(facts)
-        for moment in ("before", "after") if facts.get("intervention") is not None else ("before",):
-            numbers = relation[moment]
-            if relation["kind"] == "distance":
-                steps = recompute.motions(facts) if moment == "after" else []
-                found = self.distance_m(int(relation["target"]), int(relation["reference"]), steps)
-                if abs(found - float(numbers["distance_m"])) > SETTINGS.distance_m:
-                    yield "distance", f"{moment}: {numbers['distance_m']} m, measured again {found:.4f} m"
-            elif relation["kind"] == "occlusion":
-                yield from (said(moment, p) for p in self._occlusion(facts, moment, numbers))
-            elif relation["kind"] == "pairwise_occlusion":
-                yield from (said(moment, p) for p in self._pairwise(facts, moment, numbers))
-        if facts.get("intervention") is not None:
-            if relation["kind"] == "occlusion":
-                yield from self._removal(facts)
-            elif relation["kind"] == "distance" and facts["intervention"]["kind"] == "move":
-                yield from distractors.against(facts, [*distractors.old_answer(facts), *self._distance_mistakes(facts)])
+        elif kind == "distance":
+            yield from self._distance(facts)
+        elif kind in ("occlusion", "pairwise_occlusion"):
+            yield from self._what_hides(facts)
+
+    def _what_hides(self, facts: Facts) -> list[Problem]:
+        """Visibility before and after; a problem is one that rays beside the middles of pixels, each way, see too."""
+        first = list(self._hiding_problems(facts, (0, 0)))
+        for right, down in product((-1, 0, 1), repeat=2):
+            if first and not list(self._hiding_problems(facts, (right, down))):
+                return []
+        return first
+
+    def _hiding_problems(self, facts: Facts, beside: tuple[int, int]) -> Iterator[Problem]:
+        relation, changed = facts["relation"], facts.get("intervention") is not None
+        look = self._occlusion if relation["kind"] == "occlusion" else self._pairwise
+        for moment in MOMENTS[: 1 + changed]:
+            yield from (said(moment, problem) for problem in look(facts, moment, relation[moment], beside))
+        if relation["kind"] == "occlusion" and changed:
+            yield from self._removal(facts, beside)
 
     def _direction(self, facts: Facts) -> Iterator[Problem]:
         """The third centre, that is in no facts, and footprints that overlap."""
         means = {int(item["id"]): self.plausible.points_of(int(item["id"])).mean(axis=0) for item in facts["objects"]}
-        moments = ("before", "after")
         for moment, mine, other in zip(
-            moments, recompute.directions(facts), recompute.directions(facts, means), strict=True
+            MOMENTS, recompute.directions(facts), recompute.directions(facts, means), strict=True
         ):
             if mine is not None and other is not None and mine.value != other.value:
                 yield "not_certain", f"{moment} the change: {mine.value}, but {other.value} from the means of vertices"
@@ -188,7 +196,19 @@ class Remeasure:
             hulls = [plan_of(self.plausible.corners_after(i, steps[: len(steps) * number])) for i in ends]
             shared_m2 = float(shapely.area(shapely.intersection(*hulls)))
             if shared_m2 > SETTINGS.footprint_m2:
-                yield "not_certain", f"{moments[number]} the change: the footprints share {shared_m2:.4f} m2"
+                yield "not_certain", f"{MOMENTS[number]} the change: the footprints share {shared_m2:.4f} m2"
+
+    def _distance(self, facts: Facts) -> Iterator[Problem]:
+        """Both distances, and, after a move, which mistakes lead to the wrong options."""
+        relation, steps = facts["relation"], recompute.motions(facts)
+        changed = facts.get("intervention") is not None
+        for moment, done in zip(MOMENTS[: 1 + changed], ([], steps), strict=False):
+            numbers = relation[moment]
+            found = self.distance_m(int(relation["target"]), int(relation["reference"]), done)
+            if abs(found - float(numbers["distance_m"])) > SETTINGS.distance_m:
+                yield "distance", f"{moment}: {numbers['distance_m']} m, measured again {found:.4f} m"
+        if changed and facts["intervention"]["kind"] == "move":
+            yield from distractors.against(facts, [*distractors.old_answer(facts), *self._distance_mistakes(facts)])
 
     def _distance_mistakes(self, facts: Facts) -> Iterator[distractors.Mistake]:
         """Where other moves than the one asked about would lead: the bin, with its neighbours near a border."""
@@ -217,17 +237,19 @@ class Remeasure:
             self._after[1][hulls] = Shadows(self.scan, mesh, scanned=self.now, threads=self._threads)
         return self._after[1][hulls]
 
-    def _shadows(self, facts: Facts, moment: str) -> Shadows:
-        return self.now if moment == "before" else self.state(facts)
+    def _shadows(self, facts: Facts, moment: str, beside: tuple[int, int] = (0, 0), *, hulls: bool = False) -> Shadows:
+        """A state, seen by rays that pass beside the middles of pixels by so many times the most that they may."""
+        state = self.now if moment == "before" else self.state(facts, hulls=hulls)
+        return state.nudged(*(times * SETTINGS.nudge_px for times in beside)) if any(beside) else state
 
-    def _occlusion(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
+    def _occlusion(self, facts: Facts, moment: str, numbers: Facts, beside: tuple[int, int]) -> Iterator[Problem]:
         target = int(facts["relation"]["target"])
         if moment == "after" and any(target in motion.removed for motion in recompute.motions(facts)):
             if int(numbers["silhouette_px"]) != 0:
                 yield "occlusion", f"silhouette {numbers['silhouette_px']} px of what is gone"
             return
         view, value = asked_view(facts), numbers["value"]
-        seen = self._shadows(facts, moment).seen(view, target, attached_to(facts, target))
+        seen = self._shadows(facts, moment, beside).seen(view, target, attached_to(facts, target))
         yield from silhouette_problems(seen.silhouette_px, int(numbers["silhouette_px"]))
         for name, found in (("blocked", seen.blocked), ("opened", seen.opened)):
             if seen.silhouette_px and abs(found - float(numbers[name])) > SETTINGS.share:
@@ -240,11 +262,11 @@ class Remeasure:
         if value == "not visible" and seen.visible_px > 0:
             yield "occlusion", f"not visible, but {seen.visible_px} px are seen"
 
-    def _pairwise(self, facts: Facts, moment: str, numbers: Facts) -> Iterator[Problem]:
+    def _pairwise(self, facts: Facts, moment: str, numbers: Facts, beside: tuple[int, int]) -> Iterator[Problem]:
         """Both objects' numbers, the state they stand for, and, after a move, that it is the same with convex hulls."""
         ends = {"query": int(facts["relation"]["target"]), "reference": int(facts["relation"]["reference"])}
         view, value = asked_view(facts), str(numbers["value"])
-        found = self._shadows(facts, moment).pairs(view, ends["query"], ends["reference"])
+        found = self._shadows(facts, moment, beside).pairs(view, ends["query"], ends["reference"])
         for role, pair in zip(ends, found, strict=True):
             for problem in silhouette_problems(pair.silhouette_px, int(numbers[f"{role}_silhouette_px"])):
                 yield said(role, problem)
@@ -264,29 +286,30 @@ class Remeasure:
         elif not could_be(value, *found):
             yield "occlusion", f"{value}, but measured again {found}"
         elif moment == "after":
-            hulls = self.state(facts, hulls=True).pairs(view, ends["query"], ends["reference"])
+            hulls = self._shadows(facts, moment, beside, hulls=True).pairs(view, ends["query"], ends["reference"])
             if not could_be(value, *hulls):
                 yield "not_certain", f"{value}, but not with convex hulls: {hulls}"
 
-    def _removal(self, facts: Facts) -> Iterator[Problem]:
+    def _removal(self, facts: Facts, beside: tuple[int, int]) -> Iterator[Problem]:
         """What hides a target that stays: others, beside what goes, or what was not to be seen before."""
         relation, view, target = facts["relation"], asked_view(facts), int(facts["relation"]["target"])
         gone = sorted({i for motion in recompute.motions(facts) for i in motion.removed})
-        sight = self.now.sight(view)
-        if self.now.seen(view, target).visible_px == 0:
+        now = self._shadows(facts, "before", beside)
+        sight = now.sight(view)
+        if now.seen(view, target).visible_px == 0:
             yield "not_certain", "nothing of the target is visible before the change"
         if target in gone or not gone:
             return
-        depth = self.now.depth_alone(view, target)
+        depth = now.depth_alone(view, target)
         if relation["after"]["value"] == "occluded":
-            others = self.now.hidden_beside(view, target, gone)
+            others = now.hidden_beside(view, target, gone)
             if others <= SETTINGS.min_others - SETTINGS.share:
                 yield "not_certain", f"still occluded, but beside what goes others hide only {others:.3f}"
             shown = np.isin(sight.ids, gone)
             away = distance_transform_edt(~np.isfinite(depth))[shown]
             if not shown.any() or away.min() > SETTINGS.outline_px + 1:
                 yield "not_certain", "still occluded, and what goes is nowhere near the target in the picture"
-        after = self.state(facts).sight(view)
+        after = self._shadows(facts, "after", beside).sight(view)
         new = sorted(set(np.unique(after.ids).tolist()) - set(np.unique(sight.ids).tolist()) - {-1, NOTHING, target})
         unseen = np.isin(after.ids, new) & np.isfinite(depth) & (after.depth < depth - SETTINGS.box_m)
         share = int(unseen.sum()) / max(1, int(np.isfinite(depth).sum()))

@@ -181,6 +181,15 @@ class Shadows:
         self._depths: dict[tuple[str, int], NDArray[np.float32]] = {}
         self._seen: dict[tuple[str, int, frozenset[int]], Seen] = {}
         self._sensors: dict[str, NDArray[np.float64]] = {}
+        self._nudge_px = (0.0, 0.0)
+
+    def nudged(self, right_px: float, down_px: float) -> Shadows:
+        """The same state, with every ray so far (of a mask's pixels) beside the middle of its pixel."""
+        other = Shadows.__new__(Shadows)
+        other.__dict__.update(self.__dict__, _nudge_px=(right_px, down_px), _looked_at=None)
+        for name in ("_sights", "_visible", "_depths", "_seen", "_sensors"):
+            setattr(other, name, {})
+        return other
 
     def sight(self, name: str) -> _Sight:
         """The whole mesh from a view, with a mask of 640 pixels across; the last ones are kept."""
@@ -206,7 +215,9 @@ class Shadows:
         own = view.intrinsics
         height = round(own.height * width / own.width)
         x, y = width / own.width, height / own.height
-        pixels = np.array([own.fx * x, own.fy * y, (own.cx + 0.5) * x - 0.5, (own.cy + 0.5) * y - 0.5])
+        right, down = self._nudge_px
+        center = ((own.cx + 0.5) * x - 0.5 - right, (own.cy + 0.5) * y - 0.5 - down)
+        pixels = np.array([own.fx * x, own.fy * y, *center])
         return np.asarray(view.world_from_camera.matrix), pixels, (height, width)
 
     def first_hits(self, name: str, columns: Array | Numbers, rows: Array | Numbers) -> tuple[Numbers, Any]:

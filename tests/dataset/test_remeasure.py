@@ -140,6 +140,30 @@ def test_an_occlusion_that_the_scan_does_not_show_is_found() -> None:
     assert "occlusion" in found(value="not visible", blocked=1.0, opened=1.0)
 
 
+def test_an_edge_in_the_middle_of_a_pixel_is_no_fault() -> None:
+    """A slat five pixels wide, 0.02 beyond the middles of the outer ones: a ray 0.05 to the right misses the last, and
+    what is four pixels wide is not opened."""
+    left, right = ((column - 319.5) * 1.95 / 500.0 for column in (316.98, 321.02))
+    scan = scan_of({1: DESK, -1: ("", (left, -2.05, 0.0), (right, -2.0, 2.0))})
+    measure = Remeasure(scan)
+    there, beside = measure.now.seen("7", 1), measure.now.nudged(0.05, 0.0).seen("7", 1)
+    assert there.opened == pytest.approx(5 / 125, abs=0.002)
+    assert beside.opened == 0.0
+    assert measure.now.seen("7", 1) == there
+
+    def found(opened: float) -> list[str]:
+        numbers = {
+            "value": "not occluded", "blocked": there.blocked, "opened": opened, "silhouette_px": there.silhouette_px,
+        }  # fmt: skip
+        row = row_of(scan, "occlusion", numbers, [entry(1, DESK, ["target"])], reference=None)
+        return [detail for _, detail in measure.row_problems(row)]
+
+    assert found(there.opened) == []
+    assert found(beside.opened) == []
+    assert found(0.02) == [f"before: opened 0.02, measured again {there.opened:.4f}"]
+    assert found(0.06) == [f"before: opened 0.06, measured again {there.opened:.4f}"]
+
+
 def test_a_second_chair_makes_the_name_useless() -> None:
     twin = ("desk", (-1.9, 0.0, 0.5), (-1.5, 0.4, 1.5))
     scan = scan_of({1: DESK, 2: LAMP, 3: twin})

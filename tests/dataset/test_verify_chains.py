@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chain_rooms import ROOM, TEXT, left_of_the_lamp, room, row_of, view_entry, views_of
-from hand_scans import entry
+from hand_scans import PIXELS, entry
 from handmade import facts_with, options_of
 
 from spacecast.dataset import recompute
@@ -18,6 +18,8 @@ from spacecast.dataset.chain_text import said_of
 from spacecast.dataset.remeasure import Remeasure
 from spacecast.dataset.verify import row_problems
 from spacecast.errors import InputError
+from spacecast.frames import Transform
+from spacecast.scan import View
 
 
 @pytest.fixture(scope="module")
@@ -272,6 +274,26 @@ def test_another_share_of_the_weakest_link_is_found(scan, measure) -> None:
     assert problems(measure, facts) == set()
     facts["margins"]["weakest_link_share"] += 0.05
     assert {kind for kind, _ in measure.row_problems(row_of(facts))} == {"margins"}
+
+
+def test_a_wall_that_a_view_looks_along_is_measured_both_ways() -> None:
+    """0.1 m beside it half a pixel is metres of the wall: points land where they do, or in the middle of the pixel."""
+    scan = room({5: ("tapestry", (-6.0, 2.98, 0.2), (-1.0, 3.0, 2.8))})
+    along = View("along", Transform.looking_at((-6.5, 2.9, 1.6), (-5.5, 2.9, 1.6)), PIXELS)
+    chains = Remeasure(replace(scan, views={**scan.views, "along": along})).chains
+    pairs = [("a", "along"), ("along", "a")]
+    there = min(chains.overlap(*pair).share for pair in pairs)
+    in_pixels = min(chains.overlap(*pair, in_pixels=True).share for pair in pairs)
+    assert there > in_pixels + 0.05
+
+    def found(share: float) -> set[str]:
+        facts = left_of_the_lamp(scan, "a m")
+        facts["views"][1]["name"] = "along"
+        facts["margins"]["weakest_link_share"] = share
+        return {kind for kind, _ in chains.problems(facts, None)}
+
+    assert found(there) == found(in_pixels) == set()
+    assert found(in_pixels - 0.05) == found(there + 0.05) == {"margins"}
 
 
 def test_another_lamp_that_a_bridge_alone_shows_is_found() -> None:
