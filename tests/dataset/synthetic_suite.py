@@ -196,7 +196,13 @@ class Moves(Directions):
                 draft,
                 facts={
                     **draft.facts,
-                    "intervention": {"kind": "spin", "object": moved, "moved": [moved], "angle_deg": 90.0, "sense": None},
+                    "intervention": {
+                        "kind": "spin",
+                        "object": moved,
+                        "moved": [moved],
+                        "angle_deg": 90.0,
+                        "sense": None,
+                    },
                     "relation": {**draft.facts["relation"], "after": {"value": after}},
                     "twin": {"value": draft.balance, "question_uid": None},
                 },
