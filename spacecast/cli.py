@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import OmitArgPrefixes, OmitSubcommandPrefixes, Positional, UseAppendAction, arg
 
-from spacecast.errors import SpacecastError
+from spacecast.errors import SpacecastError, one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -314,7 +314,7 @@ def _built(report: BuildReport, quiet: bool) -> int:
 def _failed(failures: Sequence[str]) -> int:
     """Say which scenes failed; the exit status."""
     for failure in failures:
-        print(f"spacecast: {failure}", file=sys.stderr)
+        print(f"spacecast: {one_line(failure)}", file=sys.stderr)
     return 1 if failures else 0
 
 
@@ -430,14 +430,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _command(args[0], args[1:]).run()
     except SpacecastError as error:
-        print(f"spacecast: {error}", file=sys.stderr)
+        print(f"spacecast: {one_line(error)}", file=sys.stderr)
     except KeyboardInterrupt:
         print("spacecast: stopped; what was finished is kept", file=sys.stderr)
     except BrokenPipeError:  # the reader of our output went away: nothing to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # a full disk, a folder that may not be written to, a folder in a file's place
-        print(f"spacecast: {_of_a_file(error)}", file=sys.stderr)
+        print(f"spacecast: {one_line(_of_a_file(error))}", file=sys.stderr)
     return 2
 
 

@@ -6,6 +6,15 @@ ours and keeps its traceback.
 
 from __future__ import annotations
 
+MOST_SHOWN = 800
+"""Characters of a message that are shown; what was found in a file may be of any length."""
+
+
+def one_line(text: object) -> str:
+    """A message as it is shown: in one line, and cut where it is longer than any person reads."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]} ... ({len(line)} characters)"
+
 
 class SpacecastError(Exception):
     """What was asked for cannot be done; the message is one line for a person."""

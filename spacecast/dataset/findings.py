@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from spacecast.errors import InputError
+from spacecast.errors import InputError, one_line
 
 
 class Finding(NamedTuple):
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
     detail: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.where}: {self.detail}"
+        return one_line(f"{self.kind}: {self.where}: {self.detail}")
 
 
 UNNAMED_ROLES = frozenset({"carried", "carrier", "moved", "removed", "support", "occluder"})

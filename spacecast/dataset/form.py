@@ -185,6 +185,9 @@ class _Build(Struct):
 class _Manifest(Struct):
     """What is read of ``release_manifest.json`` when a dataset is used; it holds much more."""
 
+    pictures: Literal["photos", "render"] = "photos"
+    language: str = "en"
+    seed: int = 0
     questions: int | None = None
     shards: list[_Shard] = []
     counts: dict[str, dict[str, int]] | None = None
@@ -239,6 +242,10 @@ def _damages(row: Row) -> Iterator[Damage]:
     except (msgspec.MsgspecError, RecursionError) as error:
         yield Damage("facts", f"source_record_json is not as it should be: {error}")
         return
+    for view in facts.views:
+        focal_x, _, _, _, focal_y, _, *last = view.pixel_from_camera
+        if min(focal_x, focal_y) <= 0.0 or last != [0.0, 0.0, 1.0]:
+            yield Damage("views", f"pixel_from_camera of view {view.name} is no matrix of a camera")
     if len(facts.options) != len(row.options):
         yield Damage("options", f"the row shows {len(row.options)}, the facts have {len(facts.options)}")
     counts = (1 + len(row.auxiliary_image_names), len(row.image_roles), len(row.image_paths), len(facts.views))

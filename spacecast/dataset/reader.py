@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,8 +39,10 @@ class Picture(NamedTuple):
             InputError: it is no JPEG or PNG picture, or is cut off.
         """
         try:
-            image = Image.open(io.BytesIO(self.encoded), formats=("JPEG", "PNG"))
-            image.load()
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)  # a hundred megapixels is no picture
+                image = Image.open(io.BytesIO(self.encoded), formats=("JPEG", "PNG"))
+                image.load()
         except Exception as error:  # what a broken picture raises is not told
             raise InputError(f"picture {self.name} cannot be decoded as JPEG or PNG; run verify") from error
         return image

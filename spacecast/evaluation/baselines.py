@@ -9,12 +9,11 @@ from typing import Literal
 
 from spacecast.dataset.chance import generator
 from spacecast.dataset.form import GARBLED
-from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.recompute import letters_of, solve
 from spacecast.dataset.rows import Row
 from spacecast.errors import InputError
 from spacecast.evaluation.predictions import write_predictions
-from spacecast.evaluation.score import Report, score
+from spacecast.evaluation.score import Report, opened, score
 from spacecast.files import outside
 
 Baseline = Literal["random", "majority", "oracle"]
@@ -35,7 +34,7 @@ def evaluate_baseline(benchmark: str | Path, out: str | Path, *, model: Baseline
     Raises:
         InputError: the benchmark cannot be read, or, for the oracle, facts that no answer can be computed from.
     """
-    rows = Benchmark.open(benchmark).rows
+    rows = opened(benchmark).rows
     makers: dict[str, Callable[[], Callable[[Row], Sequence[str]]]] = {
         "random": lambda: lambda row: random_letters(row, seed),
         "majority": lambda: _majority(rows),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacecast.dataset.chance import generator
-from spacecast.dataset.reader import Benchmark
+from spacecast.dataset.reader import MANIFEST, Benchmark
 from spacecast.dataset.rows import Row
 from spacecast.evaluation.predictions import Response, read_predictions
 from spacecast.files import outside, write_whole
@@ -128,13 +128,23 @@ def score(benchmark_path: str | Path, predictions_path: str | Path, out_path: st
     """Score predictions, and write ``report.json`` and ``per_question.jsonl`` into a folder.
 
     Raises:
-        InputError: the benchmark or the predictions cannot be read, or a uid is unknown or there twice.
+        InputError: the benchmark or the predictions cannot be read, a shard is not the one that the benchmark's
+            manifest names, or a uid is unknown or there twice.
     """
-    benchmark = Benchmark.open(benchmark_path)
+    benchmark = opened(benchmark_path)
     responses = read_predictions(Path(predictions_path), benchmark.by_uid)
     report = score_responses(benchmark, responses)
     write_report(benchmark, responses, report, outside(out_path, benchmark.path))
     return report
+
+
+def opened(benchmark_path: str | Path) -> Benchmark:
+    """A benchmark that may be scored: whole, and, where it has a manifest, as it was built.
+
+    Raises:
+        InputError: it is not.
+    """
+    return Benchmark.open(benchmark_path, check=(Path(benchmark_path) / MANIFEST).is_file())
 
 
 def score_responses(benchmark: Benchmark, responses: Mapping[str, Response]) -> Report:

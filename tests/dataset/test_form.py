@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,7 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 from changes_by_hand import BY_HAND
 from handmade import direction_question, picture, questions, write
+from PIL import Image
 
+from spacecast.cli import main
 from spacecast.dataset.audit import audit
 from spacecast.dataset.form import damage_of
 from spacecast.dataset.reader import Benchmark
@@ -72,7 +75,6 @@ def test_a_question_that_holds_is_whole(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
-@pytest.mark.filterwarnings("ignore:divide by zero")
 def test_whatever_stands_in_facts_nothing_ends_in_a_traceback(row: Row) -> None:
     """Anything in place of anything: found to be damaged, or every reader gets by with it or says one line."""
     for path, value in product(places(row.facts), OTHERS):
@@ -132,6 +134,10 @@ def _no_number(facts: dict[str, Any]) -> None:
     facts["objects"][0]["center_in_world"][1] = float("nan")
 
 
+def _no_focal_length(facts: dict[str, Any]) -> None:
+    facts["views"][0]["pixel_from_camera"][0] = 0.0
+
+
 def _unknown_change(facts: dict[str, Any]) -> None:
     facts["intervention"] = {"kind": "melt"}
 
@@ -147,6 +153,7 @@ def _no_end(facts: dict[str, Any]) -> None:
         (_short, "the row shows 4, the facts have 3"),
         (_no_matrix, "`$.facts.views[0].world_from_camera`"),
         (_no_number, "malformed"),
+        (_no_focal_length, "pixel_from_camera of view 120 is no matrix of a camera"),
         (_unknown_change, "'melt' - at `$.facts.intervention.kind`"),
         (_no_end, "relation.after is null"),
     ],
@@ -244,7 +251,15 @@ def _cut_images(table: pa.Table) -> pa.Table:
     return table.set_column(0, SCHEMA.field("images"), pa.array(images, SCHEMA.field("images").type))
 
 
-@pytest.mark.parametrize("spoil", [_no_images, _null_images, _bare_images, _cut_images])
+def _vast_images(table: pa.Table) -> pa.Table:
+    file = io.BytesIO()
+    Image.new("1", (12_000, 12_000)).save(file, "PNG")
+    images = [[{"bytes": file.getvalue(), "path": "p"}]] * len(table)
+    return table.set_column(0, SCHEMA.field("images"), pa.array(images, SCHEMA.field("images").type))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("spoil", [_vast_images, _no_images, _null_images, _bare_images, _cut_images])
 def test_pictures_that_cannot_be_shown_leave_the_pages_as_they_were(clean, tmp_path, spoil) -> None:
     dataset, site = shutil.copytree(clean, tmp_path / "set"), tmp_path / "site"
     for shard in dataset.glob("data/*.parquet"):
@@ -288,6 +303,7 @@ def test_pages_that_cannot_be_read_from_the_disk_are_one_line(clean, tmp_path) -
         ('{"counts": {"by_level": 7}}', "`$.counts[...]`"),
         ('{"evidence": ["map"]}', "`$.evidence`"),
         ('{"questions": "48"}', "`$.questions`"),
+        ('{"pictures": "drawn"}', "`$.pictures`"),
     ],
 )
 def test_a_damaged_manifest_is_one_line(clean, tmp_path, manifest: str, said: str) -> None:
@@ -311,3 +327,16 @@ def test_a_dataset_without_a_manifest_is_a_finding(clean, tmp_path) -> None:
     (dataset / "release_manifest.json").unlink()
     (found,) = verify(dataset)
     assert found.detail.endswith("release_manifest.json: is not there; the shards' hashes cannot be checked")
+
+
+@pytest.mark.parametrize("column", ["question", "level", "type", "scene_id", "image_name", "question_uid"])
+def test_what_was_found_is_shown_in_one_line_however_long_it_is(clean, tmp_path, capsys, column: str) -> None:
+    dataset = damaged(clean, tmp_path / "set", 3, **{column: "x\n" * 30_000})
+    assert main(["verify", str(dataset), "--workers", "1"]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert 1 < len(out.splitlines()) < 12
+    assert max(map(len, out.splitlines())) < 1_000
+    if main(["report", str(dataset), str(tmp_path / "out")]):
+        assert capsys.readouterr().err.count("\n") == 1
+        assert not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from handmade import digest, direction_question, picture, questions, row_with, write
 
+from spacecast.dataset.manifest import counts_of
 from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.rescan import photo_problem
 from spacecast.dataset.rows import Row, table_of
@@ -299,13 +300,15 @@ def test_counts_that_differ_are_found(clean, tmp_path) -> None:
     path = tmp_path / "release_manifest.json"
     manifest = json.loads(path.read_text())
     manifest["questions"] = 49
-    manifest["counts"] = {"by_level": {"L1": 47}}
+    manifest["counts"] = {**counts_of(Benchmark.open(tmp_path).rows), "by_level": {"L1": 47}}
+    del manifest["counts"]["by_dataset"]
     manifest["evidence"] = {"evidence/q.txt": "0" * 64}
     path.write_text(json.dumps(manifest))
     findings = verify(tmp_path)
-    assert [finding.kind for finding in findings] == ["count", "hash", "evidence", "count"]
+    assert [finding.kind for finding in findings] == ["count", "hash", "evidence", "count", "count"]
     assert "48 questions have no text or no map" in findings[2].detail
-    assert findings[3].detail == "counts.by_level says L1: 47, the files have 48; 1 such entries differ"
+    assert findings[3].detail == "counts.by_dataset says scannet: 0, the files have 48; 1 such entries differ"
+    assert findings[4].detail == "counts.by_level says L1: 47, the files have 48; 1 such entries differ"
 
 
 def test_a_missing_or_added_shard_is_found(clean, tmp_path) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from handmade import box, direction_question, facts_with, options_of, questions, row_with, write
 
 from spacecast.errors import InputError
+from spacecast.evaluation.baselines import evaluate_baseline
 from spacecast.evaluation.score import PER_QUESTION, REPORT, score
 
 CAMERA, OBJECTS = "L1 / Camera Direction", "L1 / Attachment"
@@ -128,6 +132,22 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(dataset, rows, tmp_path)
     path = predict(tmp_path / "p.jsonl", {"question_uid": rows[0].question_uid, "prediction": rows[0].answer})
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
     assert score(dataset, path, tmp_path / "out")["overall"]["correct"] == 1
+
+
+def test_a_benchmark_that_was_changed_after_the_build_is_not_scored(dataset, rows, tmp_path) -> None:
+    changed = shutil.copytree(dataset, tmp_path / "changed")
+    shard = sorted(changed.glob("data/*.parquet"))[0]
+    table = pq.read_table(shard)
+    column = table.column_names.index("answer")
+    answers = [["A"], *table.column("answer").to_pylist()[1:]]
+    pq.write_table(table.set_column(column, table.schema.field("answer"), pa.array(answers)), shard)
+    for use in (lambda: score(changed, predict(tmp_path / "p.jsonl"), tmp_path / "out"),
+                lambda: evaluate_baseline(changed, tmp_path / "out")):  # fmt: skip
+        with pytest.raises(InputError, match="it was changed after the build"):
+            use()
+    assert not (tmp_path / "out").exists()
+    (changed / "release_manifest.json").unlink()  # then nothing says how it was
+    assert score(changed, predict(tmp_path / "p.jsonl"), tmp_path / "out")["missing"] == len(rows)
 
 
 def test_a_missing_file_is_one_line(dataset, tmp_path) -> None:
