@@ -9,6 +9,7 @@ equally frequent in it. Tables of a type:
   preferred counts as stated here, since the text tells whether what moves is asked about, or what it carries;
 - all questions, and one stated value or two, x the answer counted from the stated motion: two rows each, for right
   angles and for odd multiples of 45 degrees;
+- all questions, and one stated value, x an answer by the compass counted from the camera's stated heading: costs only;
 - all questions x whether the answer is changed.
 
 Cells of all tables lie in one array. Candidates that fall into the same cells of every table have one signature, so
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from spacecast.dataset.groups import Ints, coded, joined
 from spacecast.errors import SpacecastError
+from spacecast.frames import COMPASS
 
 Flags = NDArray[np.bool_]
 
@@ -275,13 +277,18 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     pairs = [_together(one, other) for one, other in combinations([*stated, *told], 2)]
     for pair in pairs:
         tables.append(_Table(_together(pair, options), answers, sets, kinds, 1, _UNBOUNDED, 0, unbounded))
+    four, whole = np.ones(_QUARTERS, dtype=np.int64), np.ones(_QUARTERS)
     degrees: Ints = np.array([_degrees(feature) for feature in features], dtype=np.int64)
     if (degrees >= 0).any():
         quarter, is_odd = degrees // 90, np.where(degrees < 0, -1, degrees % 90 // 45)
-        four, whole = np.ones(_QUARTERS, dtype=np.int64), np.ones(_QUARTERS)
         for values, weight, slack in (([everything, *stated], 4, SETTINGS.stated_slack), (pairs, 1, _UNBOUNDED)):
             for value in values:
                 tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, weight, slack, 0, whole))
+    seen: Ints = np.array([_degrees_from_heading(feature) for feature in features], dtype=np.int64)
+    if (seen >= 0).any():
+        quarter, is_odd = seen // 90, np.where(seen < 0, -1, seen % 90 // 45)
+        for value in (everything, *stated):
+            tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, 1, _UNBOUNDED, 0, whole))
     unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
     limits = np.array([1.0, rules.max_unchanged])
     tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, 0, _UNBOUNDED, 0, limits))
@@ -305,6 +312,14 @@ def _degrees(feature: Feature) -> int:
             "which should be a multiple of 45 from 0 to 315"
         )
     return degrees
+
+
+def _degrees_from_heading(feature: Feature) -> int:
+    """An answer by the compass from the heading that the text gives the camera, clockwise; -1 where it is none."""
+    heading = dict(feature.stated).get("camera_compass")
+    if heading not in COMPASS or feature.balance not in COMPASS:
+        return -1
+    return 45 * ((COMPASS.index(feature.balance) - COMPASS.index(heading)) % len(COMPASS))
 
 
 def _sets_of(answer: str, rules: TypeRules) -> int:

@@ -54,7 +54,7 @@ class PlausibleSettings:
     height_m: float = 0.035
     """Heights that share more collide: 0.03 and a little."""
     unlabelled_m2: float = 0.03
-    """Unlabelled surface that may come to lie inside: 0.02 and a little."""
+    """Unlabelled surface that may come to lie inside, and of walls more than before: 0.02 and a little."""
     outside_share: float = 0.03
     """Share of the plan that may end outside, unless more was outside before."""
     outside_m2: float = 0.003
@@ -164,7 +164,8 @@ class Plausible:
             for i in self._loose_ids
             if i not in moved and i not in gone
         }
-        yield from self._outside_problems(list(plans.values()), list(ends.values()))
+        outside = list(self._outside_problems(list(plans.values()), list(ends.values())))
+        yield from outside
         for i in moved:
             low, high = starts[i][:, 2].min(), starts[i][:, 2].max()
             was, is_now = (_shrunk(plan, SETTINGS.shrink_m) for plan in (plans[i], ends[i]))
@@ -181,6 +182,11 @@ class Plausible:
             inside = held & _holds(is_now, middles) & ~_holds(was, middles)
             if areas[inside].sum() > SETTINGS.unlabelled_m2:
                 yield "infeasible", f"object {i} ends in {areas[inside].sum():.3f} m2 that have no label"
+            middles, areas = self._walls
+            held = (middles[:, 2] > low + SETTINGS.height_m) & (middles[:, 2] < high - SETTINGS.height_m)
+            more_m2 = areas[held & _holds(is_now, middles)].sum() - areas[held & _holds(was, middles)].sum()
+            if more_m2 > SETTINGS.unlabelled_m2 and not outside:  # that says it already
+                yield "infeasible", f"object {i} ends {more_m2:.3f} m2 deeper in walls"
 
     def _outside_problems(self, plans: Sequence[BaseGeometry], ends: Sequence[BaseGeometry]) -> Iterator[Problem]:
         """Whether more of what moves ends outside of its room than may, the room's rim of one cell granted at the end.
@@ -237,8 +243,14 @@ class Plausible:
     def _unlabelled(self) -> tuple[Array, Array]:
         """Middles (n, 3) and areas of the faces of which no corner has a label."""
         corners = self.scan.instance_ids[self.scan.faces]
-        middles, areas = _measured(self.scan.vertices[self.scan.faces[(corners == NO_INSTANCE).all(axis=1)]])
-        return middles, areas
+        return _measured(self.scan.vertices[self.scan.faces[(corners == NO_INSTANCE).all(axis=1)]])
+
+    @cached_property
+    def _walls(self) -> tuple[Array, Array]:
+        """The same of the faces of walls, doors and windows."""
+        instances = self.scan.instances.items()
+        ids = [i for i, item in instances if item.is_structure and not item.traits & {"floor", "ceiling"}]
+        return _measured(self.scan.vertices[self.scan.faces[np.isin(self._face_ids, ids)]])
 
 
 def _measured(triangles: NDArray[np.float32]) -> tuple[Array, Array]:

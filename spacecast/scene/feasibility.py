@@ -40,9 +40,10 @@ class FeasibilitySettings:
     """Objects that share no more in height do not collide; nor does unlabelled surface in the lowest and highest of
     what moves (own)."""
     max_unlabelled_m2: float = 0.02
-    """Area of unlabelled surface that may come to lie inside what moves; and, where plan hulls overlapped before, so
-    much more of one object's surface inside the other than before (own: a table in the corner of a couch may go away
-    from there, but not into the couch)."""
+    """Area of unlabelled surface that may come to lie inside what moves; and so much more surface than before of walls
+    and doors (own: the room's outline does not keep out of them what stood partly on floor that nobody saw), and, where
+    plan hulls overlapped before, of one object inside the other (own: a table in the corner of a couch may go away from
+    there, but not into the couch)."""
     max_share_outside: float = 0.03
     """Share of the plan that may end outside the room, unless more was outside before."""
     way_step_m: float = 0.02
@@ -55,6 +56,8 @@ class FeasibilitySettings:
 
 SETTINGS = FeasibilitySettings()
 _ROUNDING = 1e-9
+_LEVEL = frozenset({"floor", "ceiling"})
+"""Traits of what of the building one stands on or under."""
 
 
 class Hindrance(NamedTuple):
@@ -101,7 +104,9 @@ class Clearance:
             _Tangle.of(standing[p], parts[p], scene.objects[i], (before[p], self._hulls[p], plans.hulls[plans.row[i]]))
             for p, i in self._overlapped
         ]
-        self._loose = _Loose.of(scene.rest)
+        self._loose, self._walls = _Loose.of(scene.rest), _Loose.of_walls(scene)
+        self._near_walls = [self._walls.between(*ends) for ends in zip(self._low_m, self._high_m, strict=True)]
+        self._in_walls_m2 = self._walls.area_inside_any(self._near_walls, before)
         self._near = [self._loose.between(*ends) for ends in zip(self._low_m, self._high_m, strict=True)]
         held = [self._loose.inside(near, hull) for near, hull in zip(self._near, before, strict=True)]
         inside_before = np.unique(np.concatenate(held))
@@ -134,6 +139,8 @@ class Clearance:
             free[n] = not any(tangle.tightens(shifts[n]) for tangle in self._tangles)
         for n in np.flatnonzero(free):
             free[n] = self._loose_m2(self._hulls, shifts[n]) <= SETTINGS.max_unlabelled_m2
+        for n in np.flatnonzero(free):
+            free[n] = not self._ends_in_wall(shifts[n])
         return free
 
     def hindrances(self, path_m: ArrayLike) -> list[Hindrance]:
@@ -149,6 +156,8 @@ class Clearance:
         elif not self._ends_inside(end)[0]:
             where = f" (wall at {self._way_m(path):.1f} m)" if np.any(end) else ""
             found.append(Hindrance("room", None, f"it would end outside its room{where}"))
+        elif self._ends_in_wall(end[0]):
+            found.append(Hindrance("room", None, "it would end in a wall"))
         hit: dict[int, str] = {}
         hits = np.flatnonzero(self._hits(end)[:, 0])
         collisions = [(int(self._pairs[k, 0]), int(self._other_ids[k])) for k in hits]
@@ -202,8 +211,11 @@ class Clearance:
 
     def _loose_m2(self, hulls: Geometries, shift: Array) -> float:
         """Area of the unlabelled surface inside hulls, one per part, that are shifted."""
-        inside = [self._loose.inside(near, hull, shift) for near, hull in zip(self._near, hulls, strict=True)]
-        return float(self._loose.areas[np.unique(np.concatenate(inside))].sum())
+        return self._loose.area_inside_any(self._near, hulls, shift)
+
+    def _ends_in_wall(self, shift: Array) -> bool:
+        inside_m2 = self._walls.area_inside_any(self._near_walls, self._hulls, shift)
+        return inside_m2 > self._in_walls_m2 + SETTINGS.max_unlabelled_m2
 
     def _way_m(self, path: Array) -> float:
         """How far along a path the plan stays in the room."""
@@ -302,9 +314,11 @@ class _Plans:
 
 
 class _Loose:
-    """Surface as points with areas, by rising x; of the faces without a label, kept as long as the mesh's rest."""
+    """Surface as points with areas, by rising x; of the faces without a label, and of walls and doors, kept as long as
+    the mesh's rest."""
 
     _kept: ClassVar[weakref.WeakKeyDictionary[RestMesh, _Loose]] = weakref.WeakKeyDictionary()
+    _kept_walls: ClassVar[weakref.WeakKeyDictionary[RestMesh, _Loose]] = weakref.WeakKeyDictionary()
 
     def __init__(self, points: Array, areas: Array) -> None:
         order = np.argsort(points[:, 0], kind="stable")
@@ -316,9 +330,20 @@ class _Loose:
         if loose is None:
             corners = rest.vertices[rest.faces[(rest.touches < 0).all(axis=1)]].astype(np.float64)
             normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            areas = 0.5 * np.linalg.norm(normals, axis=1)
-            loose = cls._kept[rest] = cls(corners.mean(axis=1), areas)
+            loose = cls._kept[rest] = cls(corners.mean(axis=1), 0.5 * np.linalg.norm(normals, axis=1))
         return loose
+
+    @classmethod
+    def of_walls(cls, scene: Scene) -> _Loose:
+        """Of all of the building that one neither stands on nor under."""
+        walls = cls._kept_walls.get(scene.rest)
+        if walls is None:
+            upright = [item for item in scene.objects.values() if item.is_structure and not item.traits & _LEVEL]
+            surfaces = [item.surface_in_world for item in upright]
+            points = np.concatenate([np.zeros((0, 3)), *(surface.points for surface in surfaces)])
+            areas = np.concatenate([np.zeros(0), *(surface.areas for surface in surfaces)])
+            walls = cls._kept_walls[scene.rest] = cls(points, areas)
+        return walls
 
     def between(self, low_m: float, high_m: float) -> NDArray[np.int64]:
         """Numbers of the points inside a span of heights, by rising x."""
@@ -336,6 +361,13 @@ class _Loose:
         y = self.points[some, 1] - dy
         some = some[(y > y0) & (y < y1)]
         return some[shapely.contains_xy(hull, self.points[some, 0] - dx, self.points[some, 1] - dy)]
+
+    def area_inside_any(
+        self, among: Sequence[NDArray[np.int64]], hulls: Geometries, shift: ArrayLike = (0.0, 0.0)
+    ) -> float:
+        """Area of what some shifted hulls have inside, each of some points of its own; what two hold counts once."""
+        inside = [self.inside(near, hull, shift) for near, hull in zip(among, hulls, strict=True)]
+        return float(self.areas[np.unique(np.concatenate(inside))].sum())
 
     def area_inside(self, among: NDArray[np.int64], hull: BaseGeometry, shift: ArrayLike = (0.0, 0.0)) -> float:
         return float(self.areas[self.inside(among, hull, shift)].sum())

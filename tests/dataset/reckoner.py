@@ -46,11 +46,11 @@ ORBITS = (
 )
 MOVES = (
     r"<M> (?:is|are) moved (?P<far>[\d.]+) m (?P<way>[\w ]+?)(?:, level| as counted by)",
-    r"pushes <M> (?P<far>[\d.]+) m (?P<way>[\w ]+?)(?:,| over)",
+    r"moves <M> (?P<far>[\d.]+) m (?P<way>[\w ]+?)(?:,| over)",
     r"<M> (?:is|are) shifted horizontally by (?P<far>[\d.]+) m, (?P<way>[\w ]+?)(?:,| \(| in )",
     r"<M> (?:is|are) shifted horizontally to the (?P<way>\w+) by (?P<far>[\d.]+) m",
     r"You are moved (?P<far>[\d.]+) m (?P<way>[\w ]+?), level",
-    r"<M>, and you with it, (?:is|are) pushed (?P<far>[\d.]+) m (?P<way>[\w ]+?) in these directions",
+    r"<M>, and you with it, (?:is|are) moved (?P<far>[\d.]+) m (?P<way>[\w ]+?) in these directions",
 )
 LAYOUT = r"(?:turned|turn it,?) (?:together |as one piece,? )*by (\d+) degrees (clockwise|counterclockwise)"
 

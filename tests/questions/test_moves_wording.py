@@ -26,7 +26,7 @@ SAYS = {  # horizontally; not turned; nothing else is touched
         r"nothing else (is|was) touched|anything else|touch(es|ing)? anything else",
     ),
     "zh": (
-        r"水平|平着推",
+        r"水平|平着移",
         r"不改变它自身的朝向|没有让它转向|自身不旋转|不转身|不转动|不再转动",
         r"没有人去碰|没有碰|没有人碰|没有人动",
     ),

@@ -188,6 +188,15 @@ def test_a_share_outside_before_may_stay_outside() -> None:
     assert kinds(inside, Move("trunk", "east", 0.5)) == [("room", None)]
 
 
+def test_what_stood_on_floor_that_nobody_saw_is_kept_out_of_walls() -> None:
+    """A trunk most of which is outside the room's outline, as where the floor beneath it was not scanned."""
+    trunk = thing(9, "trunk", block((4.45, 0.3, 0.0), (5.85, 0.9, 0.5)))  # the wall's face is 0.1 to the east
+    clearance = Clearance(scene_of([*(t for t in furnished() if t.id not in (BOX, STICK)), trunk]), 9)
+    clearance._allowed_outside = 0.4
+    assert clearance.free([[0.0, 1.0], [0.08, 0.0], [0.5, 0.0], [-1.0, 0.0]]).tolist() == [True, True, False, True]
+    assert clearance.hindrances((0.5, 0.0)) == [("room", None, "it would end in a wall")]
+
+
 def test_an_object_stays_in_its_room() -> None:
     scene = scene_of(two_rooms("structure door"))
     assert kinds(scene, Move("desk", "east", 2.0)) == []
