@@ -2,7 +2,8 @@
 
 The answers are of three kinds: what the removed hid is revealed, something else still hides the target, or the target
 is gone, because the removed carried it. What pictures from before tell is used first; only where an answer is left
-possible, the state after is looked at.
+possible, the state after is looked at. What goes along is small, since things carry it; so that its name alone does not
+say that it goes, what stands on other things is preferred where the target stays, too (own).
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ class RemoveOcclusion(BuiltType):
             balance=after.value,
             likeness=f"{target}-{body.root}",
             unchanged=after.value == before.value,
+            preference=int(context.scene.carrier_of(target) is None),  # what goes along is carried: so be what stays
         )
 
     def _problem(self, context: SceneContext, found: Found, before: Answer, after: Answer, state: Scene) -> str | None:

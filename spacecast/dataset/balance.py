@@ -288,7 +288,7 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     if (seen >= 0).any():
         quarter, is_odd = seen // 90, np.where(seen < 0, -1, seen % 90 // 45)
         for value in (everything, *stated):
-            tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, 1, _UNBOUNDED, 0, whole))
+            tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, 2, _UNBOUNDED, 0, whole))
     unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
     limits = np.array([1.0, rules.max_unchanged])
     tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, 0, _UNBOUNDED, 0, limits))

@@ -179,7 +179,8 @@ def test_a_type_of_skewed_rooms_is_balanced_and_its_words_give_nothing_away(code
     assert len(chosen) == quota
     kinds = len({f.balance for f in features})
     answers = Counter(f.balance for f in chosen)
-    assert spread(answers, kinds) <= 1
+    # Answers by the compass are spread over what is seen from the stated heading, too.
+    assert spread(answers, kinds) <= (2 if "camera_compass" in dict(features[0].stated) else 1)
     rows: dict[tuple[str, ...], Counter[str]] = {}
     quarters: dict[tuple[str, ...], Counter[str]] = {}
     for f in chosen:
