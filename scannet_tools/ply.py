@@ -23,6 +23,8 @@ class PlySettings:
 
     max_head_bytes: int = 65536
     """A head that does not end within this is none (own)."""
+    max_across_m: float = 500.0
+    """No scanned room is larger; one in millimetres is (own)."""
     max_coordinate_m: float = 10_000.0
     """A vertex that is farther from the origin is a broken number (own; real rooms lie within some 20 m)."""
 
@@ -110,6 +112,9 @@ def read_ply(path: str | Path) -> Mesh:
     farthest_m = float(np.abs(vertices).max())
     if farthest_m > SETTINGS.max_coordinate_m:
         raise InputError(f"{path}: a vertex lies {farthest_m:.4g} m off; download it again")
+    across_m = float(np.ptp(vertices, axis=0).max())
+    if across_m > SETTINGS.max_across_m:
+        raise InputError(f"{path}: the mesh is {across_m:.4g} m across; coordinates should be in metres, convert them")
     colors = None
     if all(vertex.scalars.get(name) in ("uchar", "uint8") for name in ("red", "green", "blue")):
         colors = np.stack([vertex_rows[name] for name in ("red", "green", "blue")], axis=1)

@@ -33,6 +33,8 @@ def write_all(folder: Path) -> Iterator[Path]:
     """Yields an empty folder in ``folder`` to write to; when the block ends its files take their places in ``folder``,
     where files of other names stay; when it fails, ``folder`` is as it was."""
     was_there = folder.exists()
+    if was_there and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder to write")
     aside = folder / f".{os.getpid()}-{secrets.token_hex(4)}.part"
     aside.mkdir(parents=True)
     try:

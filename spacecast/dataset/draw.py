@@ -111,5 +111,7 @@ def rooms_of(benchmarks: Sequence[str | Path]) -> tuple[str, ...]:
         rooms = manifest.get("rooms")
         if not isinstance(rooms, list) or not all(isinstance(room, str) for room in rooms):
             raise InputError(f"{Path(path) / MANIFEST}: does not list the dataset's rooms; build the dataset again")
+        if not rooms and manifest.get("questions"):
+            raise InputError(f"{Path(path) / MANIFEST}: lists no rooms of its questions; build the dataset again")
         found.update(rooms)
     return tuple(sorted(found))

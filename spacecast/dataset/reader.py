@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from spacecast.files import sha256_of
 
 MANIFEST = "release_manifest.json"
 SHARDS = "data/test-*.parquet"
+_MOST_SHARDS = 10_000
+"""More are not looked for, whatever a file's name says."""
 
 
 class Picture(NamedTuple):
@@ -97,6 +100,9 @@ class Benchmark:
         """
         folder = Path(path)
         shards = sorted(folder.glob(SHARDS))
+        if not folder.is_dir():
+            what = "is a file" if folder.exists() else "no such folder"
+            raise InputError(f"{folder}: {what}; give the folder of a dataset of questions")
         if not shards:
             raise InputError(f"{folder}: no {SHARDS} in it; give the folder of a dataset of questions")
         rows: list[Row] = []
@@ -162,7 +168,10 @@ class Benchmark:
             if hashlib.sha256(contents[-1]).hexdigest() != listed[name]:
                 raise InputError(f"{path}: its bytes are not those of {MANIFEST}; it was changed after the build")
         text, map_png = contents
-        return Evidence(text.decode("utf-8"), map_png)
+        try:
+            return Evidence(text.decode("utf-8"), map_png)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.path / evidence_paths(question_uid)[0]}: not UTF-8; build it again") from error
 
     def _images(self, place: _Place) -> list[bytes | None]:
         try:
@@ -189,13 +198,20 @@ class Benchmark:
         raise InputError(f"{place.shard}: has no row {place.row}; it changed while it was read")
 
     def _refuse_parts(self) -> None:
-        names = [str(entry["path"]) for entry in self.manifest.get("shards", [])]
-        lacking = [name for name in names if not (self.path / name).is_file()]
+        names = {str(entry["path"]) for entry in self.manifest.get("shards", [])}
+        for shard in self.path.glob(SHARDS):  # each says how many there are, as test-00003-of-00039
+            count = re.fullmatch(r"test-\d{5}-of-(\d{5})", shard.stem)
+            if count:
+                numbers = range(min(int(count[1]), _MOST_SHARDS))
+                names |= {f"data/test-{number:05d}-of-{count[1]}.parquet" for number in numbers}
+        lacking = sorted(name for name in names if not (self.path / name).is_file())
         if lacking:
             raise InputError(
-                f"{self.path}: {len(lacking)} of the {len(names)} shards that {MANIFEST} names are not there, as "
-                f"{lacking[0]}; build or download the dataset again"
+                f"{self.path}: {len(lacking)} of its {len(names)} shards are not there, as {lacking[0]}; "
+                "build or download the dataset again"
             )
+        if not self.rows:
+            raise InputError(f"{self.path}: there is no question in it; build or download the dataset again")
         questions = self.manifest.get("questions")
         if questions not in (None, len(self)):
             raise InputError(
@@ -235,9 +251,12 @@ def rows_in(shard: Path) -> list[Row]:
     """
     try:
         table = pq.ParquetFile(shard).read(columns=[name for name in COLUMNS if name != "images"])
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{shard}: not a readable Parquet file; build or download it again") from error
-    return rows_of(table, str(shard))
+    try:
+        return rows_of(table, str(shard))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shard}: a text is not UTF-8; build or download it again") from error
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -90,8 +90,6 @@ def scan_problems(
         progress: called with (stage, done, total).
         workers: processes; one scene is one task. With one, all runs in this process.
 
-    Raises:
-        InputError: a scan cannot be read.
     """
     by_scene: dict[Key, list[Row]] = {}
     for row in data.rows:
@@ -128,8 +126,11 @@ def _opened(benchmark: str) -> Benchmark:
 
 
 def scene_findings(task: SceneTask) -> list[Finding]:
-    """What in the questions of one scene does not agree with its scan."""
-    scan: Scan = load("spacecast.readers", task.key[0]).choosing(task.cameras).read(Path(task.scan))
+    """What in the questions of one scene does not agree with its scan; or that the scan cannot be read."""
+    try:
+        scan: Scan = load("spacecast.readers", task.key[0]).choosing(task.cameras).read(Path(task.scan))
+    except InputError as error:
+        return [Finding("scan", "/".join(task.key), str(error))]
     measure, data = Remeasure(scan, threads=task.threads), _opened(task.benchmark)
     painter = REGISTERED.painter(scan) if task.pictures == "render" else None
     pictures = _Pictures(scan, painter)

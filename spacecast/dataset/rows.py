@@ -281,6 +281,8 @@ def rows_of(table: pa.Table, source: str) -> list[Row]:
     missing = [field.name for field in fields(Row) if field.name not in table.column_names]
     if missing:
         raise InputError(f"{source}: column {', '.join(missing)} is missing; is this a shard of questions?")
+    if len(set(table.column_names)) < table.num_columns:
+        raise InputError(f"{source}: a column is there twice; build or download it again")
     rows: list[Row] = []
     record: dict[str, Any]
     for record in table.select(list(_KINDS)).to_pylist():

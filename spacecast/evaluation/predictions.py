@@ -74,7 +74,8 @@ def _record(line: str, place: str) -> dict[str, Any]:
 
 def _response(record: Mapping[str, Any], row: Row) -> Response:
     if record.get("status") == "error":
-        return Response((), "error", str(record.get("error_type") or "error"))
+        kind = str(record.get("error_type") or "error")
+        return Response((), "error", kind.encode("utf-8", "replace").decode("utf-8"))  # half a surrogate is no text
     reading = _reading(record, row)
     if reading.problem is not None:
         return Response((), "invalid", reading.problem)

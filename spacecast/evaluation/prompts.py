@@ -147,7 +147,10 @@ def prompt_of(row: Row, pictures: Sequence[Picture], style: PromptStyle, evidenc
     Raises:
         InputError: a text speaks of a picture that is left out, or evidence is wanted and not given.
     """
-    said = _SAID[row.facts["wording"]["language"]]
+    language = row.facts["wording"]["language"]
+    if language not in _SAID:
+        raise InputError(f"question {row.question_uid}: no prompts in {language!r}; known: {', '.join(sorted(_SAID))}")
+    said = _SAID[language]
     kept = [n for n, picture in enumerate(pictures, 1) if style.bridges == "keep" or picture.role != "bridge"]
     numbers = {old: new for new, old in enumerate(kept, 1)}
     parts: list[TextPart | PicturePart] = []

@@ -31,6 +31,12 @@ class ReplySettings:
     max_words_of_mention: int = 40
     """A longer reply that states nothing is not searched for the only option text that it mentions: it is reasoning
     that was cut off, and the text may be the one that it was about to refuse."""
+    max_chars: int = 20_000
+    """Of a longer reply the end is read: a model that repeats itself is not read for hours."""
+    look_back_chars: int = 120
+    """What denies a letter, or supposes it, stands so near before it."""
+    look_ahead_chars: int = 400
+    """What a letter or a cue is followed by is read so far."""
 
 
 SETTINGS = ReplySettings()
@@ -51,11 +57,13 @@ _AFTER_A_LETTER = (
 _NO_NOUN = frozenset(_AFTER_A_LETTER.split())
 _AFTER = r"(?![A-Za-z0-9]|['’-][A-Za-z])"
 _LETTER = rf"(?<![A-Za-z0-9])(?<![A-Za-z0-9]['’])(?P<letter>[A-Za-z]){_AFTER}"
-_ONE = rf"(?:(?:the\s+)?(?:options?|choices?|answers?|letters?|选项)\s*)?[(\[{{\"'“‘]*\s*{_LETTER}\s*[)\]}}\"'”’]*"
+_ONE = (
+    rf"(?:(?:the\s+)?(?:options?|choices?|answers?|letters?|选项)\s*)?[(\[{{\"'“‘]{{0,4}}\s*{_LETTER}\s*[)\]}}\"'”’]*"
+)
 _JOIN = r"\s*(?:,\s*and|,\s*or|,|;|/|&|\+|、|和|与|以及|或|and|or)\s*"
 _ONE_RE = re.compile(_ONE, re.IGNORECASE)
 _JOIN_RE = re.compile(_JOIN, re.IGNORECASE)
-_RUN_RE = re.compile(r"[(\[{\"'“‘]*\s*(?P<run>[A-Z]{2,26})" + _AFTER + r"\s*[)\]}\"'”’]*")
+_RUN_RE = re.compile(r"[(\[{\"'“‘]{0,4}\s*(?P<run>[A-Z]{2,26})" + _AFTER + r"\s*[)\]}\"'”’]*")
 _END_RE = re.compile(
     r"\s*(?:$|[\n.!,;:。！；)\]-]|because\b|since\b|因为|是(?:对|正确)|(?:is|are)\s+(?:the\s+)?(?:correct|right)\b)"
 )
@@ -147,7 +155,7 @@ class _Reader:
     # -- whole reply ------------------------------------------------------------------------------------------------
 
     def read(self, reply: str) -> Reading:
-        text = _without_thinking(unicodedata.normalize("NFKC", reply))
+        text = _without_thinking(unicodedata.normalize("NFKC", reply))[-SETTINGS.max_chars :]
         if not text.strip():
             return Reading((), "empty")
         tagged = _ANSWER_TAG_RE.findall(text)
@@ -171,7 +179,7 @@ class _Reader:
         for body in [*reversed(fenced), text]:
             try:
                 value = json.loads(body)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(value, dict):
                 lowered = {str(key).lower(): entry for key, entry in value.items()}
@@ -247,18 +255,19 @@ class _Reader:
         """The last explicit statement."""
         found: list[tuple[int, Reading]] = []
         for match in _CUE_RE.finditer(plain):
-            if not _HYPOTHESIS_RE.search(plain[: match.start()]):
+            if not _HYPOTHESIS_RE.search(_before(plain, match.start())):
                 reading = self.payload(plain, match.end())
                 if reading is not None:
                     found.append((match.end(), reading))
         for match in _WEAK_CUE_RE.finditer(plain):
             at = self.letters_at(plain, match.end())
-            denied = _DENIED_RE.search(plain[: match.start()]) or _HYPOTHESIS_RE.search(plain[: match.start()])
+            before = _before(plain, match.start())
+            denied = _DENIED_RE.search(before) or _HYPOTHESIS_RE.search(before)
             if at is not None and not denied and _END_RE.match(plain, at[1]) and not _IS_WRONG_RE.match(plain, at[1]):
                 found.append((match.end(), self.chosen(at[0])))
         for match in _IS_RIGHT_RE.finditer(plain):
             letter = match["letter"]
-            if letter.isupper() and not _DENIED_RE.search(plain[: match.start()]):
+            if letter.isupper() and not _DENIED_RE.search(_before(plain, match.start())):
                 found.append((match.start(), self.chosen([letter])))
         found += self.lines(plain)
         return max(found, key=lambda item: item[0])[1] if found else None
@@ -268,7 +277,7 @@ class _Reader:
         at = self.letters_at(plain, start)
         if at is not None:
             return None if _IS_WRONG_RE.match(plain, at[1]) else self.chosen(at[0])
-        rest = plain[start:].lstrip()
+        rest = plain[start : start + SETTINGS.look_ahead_chars].lstrip()
         clause = re.split(r"\n|(?<=[a-z)])\.(?:\s|$)|。", rest, maxsplit=1)[0]
         if self.multi_select:
             listed = self.whole(clause)
@@ -323,7 +332,7 @@ class _Reader:
         texts = {
             self.letters_of_text[match[0]]
             for match in self.text_re.finditer(key)
-            if not _DENIED_RE.search(key[: match.start()])
+            if not _DENIED_RE.search(_before(key, match.start()))
         }
         if len(texts) > 1:
             return Reading((), "several")
@@ -333,17 +342,18 @@ class _Reader:
         found = []
         for match in _ONE_RE.finditer(text):
             letter = match["letter"]
-            if (letter.isupper() or match[0].strip().startswith(("(", "["))) and not self.is_word(text, match):
-                before, after = text[: match.start()], text[match.end() :]
-                if not _DENIED_RE.search(before) and not _IS_WRONG_RE.match(after):
-                    found.append(letter.upper())
+            meant = letter.isupper() or match[0].strip().startswith(("(", "["))
+            denied = _DENIED_RE.search(_before(text, match.start())) or _IS_WRONG_RE.match(text, match.end())
+            if meant and not denied and not self.is_word(text, match):
+                found.append(letter.upper())
         return found
 
     # -- small parts ------------------------------------------------------------------------------------------------
 
     def letters_at(self, text: str, start: int) -> tuple[list[str], int] | None:
         """A list of letters at a position, and where it ends."""
-        start += len(text[start:]) - len(text[start:].lstrip())
+        while start < len(text) and text[start].isspace():
+            start += 1
         run = _RUN_RE.match(text, start)
         if run and self.multi_select and set(run["run"]) & set(self.labels) and len(set(run["run"])) == len(run["run"]):
             return list(run["run"]), run.end()
@@ -365,7 +375,7 @@ class _Reader:
         letter = match["letter"]
         if letter.upper() not in "AI":
             return False
-        after = text[match.end() :]
+        after = text[match.end() : match.end() + SETTINGS.look_ahead_chars]
         if match.end() != match.end("letter") and text[match.end("letter")] in ")]}\"'”’":
             return False
         word = re.match(r"[ \t]+([A-Za-z]+)", after)
@@ -425,7 +435,13 @@ def _plain(text: str) -> str:
     text = re.sub(r"\\[()\[\]]", " ", text)
     text = re.sub(r"```[a-zA-Z]*", "", _TAG_RE.sub("", text))
     text = re.sub(r"(?<![A-Za-z0-9])_+(?=\S)|(?<=\S)_+(?![A-Za-z0-9])", "", text)
-    return re.sub(r"[*`$#>]", "", text)
+    text = re.sub(r"[*`$#>]", "", text)
+    return re.sub(r"([ \t\n])\1{3,}", r"\1\1\1", text)
+
+
+def _before(text: str, end: int) -> str:
+    """As much of what stands before a place as is read."""
+    return text[max(0, end - SETTINGS.look_back_chars) : end]
 
 
 def _braced(text: str) -> str:
@@ -444,6 +460,6 @@ def _braced(text: str) -> str:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from spacecast.dataset.reader import Benchmark
@@ -38,7 +39,7 @@ def write_report(
         InputError: the benchmark or a score cannot be read.
     """
     data = benchmark if isinstance(benchmark, Benchmark) else Benchmark.open(benchmark)
-    runs = [_run(Path(folder)) for folder in scores or ()]
+    runs = [_run(Path(folder), data) for folder in scores or ()]
     pages = {name: f"{_slug(name)}.html" for name in sorted({row.category for row in data.rows})}
     env = Environment(
         loader=PackageLoader("spacecast.report"),
@@ -85,17 +86,46 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _run(folder: Path) -> dict[str, Any]:
+class _Cell(msgspec.Struct):
+    """What is read of a cell of ``report.json``; its form is checked, and plain values are shown."""
+
+    count: int
+    accuracy: float
+    chance: float
+    interval: tuple[float, float] | None
+
+
+class _Report(msgspec.Struct):
+    overall: _Cell
+    by_type: dict[str, _Cell]
+    mean_type_accuracy: float
+    mean_type_chance: float
+    mean_type_interval: tuple[float, float] | None
+    missing: int
+    invalid: int
+    error: int
+
+
+class _Chosen(msgspec.Struct):
+    question_uid: str
+    prediction: list[str]
+    correct: bool
+
+
+def _run(folder: Path, data: Benchmark) -> dict[str, Any]:
     """A model's scores: name, report, and question uid -> what it chose and whether that is right."""
-    path = folder / REPORT
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        lines = (folder / PER_QUESTION).read_text(encoding="utf-8").splitlines()
-        chosen = {line["question_uid"]: line for line in map(json.loads, lines)}
-        cells = {"overall": report["overall"], **report["by_type"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__} {error}"
+        text, lines = (folder / REPORT).read_bytes(), (folder / PER_QUESTION).read_bytes().splitlines()
+        msgspec.json.decode(text, type=_Report)
+        for line in lines:
+            msgspec.json.decode(line, type=_Chosen)
+        report, chosen = json.loads(text), {line["question_uid"]: line for line in map(json.loads, lines)}
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"{folder}: no scores there ({why}); give a folder that score or evaluate wrote") from error
+    if chosen.keys() != data.by_uid.keys() or report["overall"]["count"] != len(data):
+        raise InputError(f"{folder}: scores of other questions than those of {data.path}; score against these")
+    cells = {"overall": report["overall"], **report["by_type"]}
     return {"name": folder.resolve().name, "report": report, "cells": cells, "chosen": chosen}
 
 

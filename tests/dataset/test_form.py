@@ -220,9 +220,51 @@ def test_verification_tells_it_and_looks_at_all_others(clean, tmp_path, column: 
 def test_a_dataset_without_one_of_its_shards_is_refused(clean, tmp_path, use: str) -> None:
     dataset = shutil.copytree(clean, tmp_path / "set")
     (dataset / "data/test-00001-of-00003.parquet").unlink()
-    with pytest.raises(InputError, match=r"1 of the 3 shards that release_manifest\.json names"):
+    with pytest.raises(InputError, match=r"1 of its 3 shards are not there, as data/test-00001"):
         NEEDS_ALL[use](dataset, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("use", NEEDS_ALL)
+def test_and_it_is_where_its_manifest_is_gone_too(clean, tmp_path, use: str) -> None:
+    """The names of the others say how many there were."""
+    dataset = shutil.copytree(clean, tmp_path / "set")
+    (dataset / "data/test-00001-of-00003.parquet").unlink()
+    (dataset / "release_manifest.json").unlink()
+    with pytest.raises(InputError, match=r"1 of its 3 shards are not there, as data/test-00001"):
+        NEEDS_ALL[use](dataset, tmp_path / "out")
+
+
+@pytest.mark.parametrize("use", NEEDS_ALL)
+def test_a_dataset_without_questions_is_refused(clean, tmp_path, use: str) -> None:
+    dataset = shutil.copytree(clean, tmp_path / "set")
+    (dataset / "release_manifest.json").unlink()
+    for shard in dataset.glob("data/*.parquet"):
+        pq.write_table(pq.read_table(shard).slice(0, 0), shard)
+    with pytest.raises(InputError, match="there is no question in it"):
+        NEEDS_ALL[use](dataset, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def _column_twice(table: pa.Table) -> pa.Table:
+    return table.append_column("question", table.column("question"))
+
+
+def _not_utf8(table: pa.Table) -> pa.Table:
+    texts = pa.array([b"\xff\xfe"] * len(table), pa.binary()).view(pa.string())
+    return table.set_column(table.column_names.index("task"), "task", texts)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"), [(_column_twice, "a column is there twice"), (_not_utf8, "a text is not UTF-8")]
+)
+def test_a_shard_that_cannot_be_read_is_one_line(clean, tmp_path, spoil, said: str) -> None:
+    dataset = shutil.copytree(clean, tmp_path / "set")
+    shard = next(dataset.glob("data/*.parquet"))
+    pq.write_table(spoil(pq.read_table(shard)), shard)
+    for use in (verify, Benchmark.open):
+        with pytest.raises(InputError, match=f"{shard.name}: {said}"):
+            use(dataset)
 
 
 def test_a_dataset_that_lost_questions_is_refused(clean, tmp_path) -> None:

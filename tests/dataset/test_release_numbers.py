@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -226,6 +227,9 @@ def test_a_folder_that_does_not_say_what_was_built_in_it_is_left_alone(raw: Path
 def test_a_dataset_that_lists_no_rooms_is_refused(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     built(raw, tmp_path / "test", questions=9)
     manifest = tmp_path / "test" / "release_manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "rooms": []}))
+    with pytest.raises(InputError, match="lists no rooms of its questions"):
+        rooms_of([tmp_path / "test"])
     manifest.write_text(manifest.read_text().replace('"rooms"', '"halls"'))
     with pytest.raises(InputError, match="does not list the dataset's rooms"):
         rooms_of([tmp_path / "test"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -226,6 +227,17 @@ def test_a_photo_that_was_exchanged_is_found(demo_benchmark: Path, demo_root: Pa
         folder = tmp_path / picture.question_uid
         write(folder, [row], pictures=[[p.encoded for p in data.pictures(picture.question_uid)]])
         assert {finding.kind for finding in verify(folder, [demo_root])} == kinds
+
+
+def test_a_scan_that_cannot_be_read_is_a_finding_and_the_others_are_looked_at(
+    demo_benchmark: Path, demo_root: Path, tmp_path: Path
+) -> None:
+    root = shutil.copytree(demo_root, tmp_path / "raw")
+    mesh = sorted(root.rglob("*_vh_clean_2.ply"))[0]
+    mesh.write_bytes(mesh.read_bytes()[:5_000])
+    found = verify(demo_benchmark, [root])
+    assert [(finding.kind, finding.where.partition("/")[2]) for finding in found] == [("scan", mesh.parent.name)]
+    assert mesh.name in found[0].detail
 
 
 def test_a_root_without_scans_is_an_error(tmp_path: Path) -> None:

@@ -276,7 +276,9 @@ def test_shards_that_are_gone_or_added_are_found(invented: Path, tmp_path: Path)
         "not named in release_manifest.json",
     ]
     (copy / "release_manifest.json").unlink()
-    assert "cannot be checked" in Benchmark.open(copy).shard_problems()[0]
+    assert "cannot be checked" in Benchmark.open(copy, whole=False).shard_problems()[0]
+    with pytest.raises(InputError, match=r"7 of its 8 shards are not there, as data/test-00000-of-00008\.parquet"):
+        Benchmark.open(copy)
 
 
 def test_facts_that_are_missing_are_an_error_only_when_asked_for(invented: Path) -> None:

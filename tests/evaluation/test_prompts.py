@@ -254,6 +254,13 @@ def test_unknown_styles_are_one_line(choice: dict) -> None:
         PromptStyle(**choice)
 
 
+def test_a_language_without_prompts_is_one_line() -> None:
+    row, pictures, evidence = chain_question("en")
+    foreign = replace(row, source_record_json=row.source_record_json.replace('"language": "en"', '"language": "fr"'))
+    with pytest.raises(InputError, match="no prompts in 'fr'; known: en, zh"):
+        prompt_of(foreign, pictures, PromptStyle(), evidence)
+
+
 def test_names_of_the_metadata_are_read_back() -> None:
     _, _, evidence = chain_question("zh")
     assert names_in(evidence.text) == {3: "灯", 4: "床"}

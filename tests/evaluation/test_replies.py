@@ -120,6 +120,19 @@ def test_reads_no_answer(reply: str, problem: str) -> None:
         assert single(reply) == ("", problem)
 
 
+@pytest.mark.parametrize(
+    ("unit", "letters"),
+    [
+        (" A, B and ", ""), ("answer is ", ""), ("A. ", "A"), ("the answer is ", ""), ("I choose ", ""), ("(", ""),
+        ("<answer>", ""), ("not ", ""), ("so ", ""), (" ", ""), ("```", ""), ("{", ""), ("\\boxed{", ""), ("'A", ""),
+    ],
+)  # fmt: skip
+def test_a_model_that_repeats_itself_is_read_to_its_end(unit: str, letters: str) -> None:
+    """A hundred thousand characters: in time that grows with their number, or this would go on for hours."""
+    assert single(unit * (100_000 // len(unit)))[0] == letters
+    assert single(unit * (100_000 // len(unit)) + "\nAnswer: C\n")[0] == "C"
+
+
 def test_a_long_text_that_states_nothing_is_not_searched_for_option_texts() -> None:
     reasoning = "The picture shows a room. " * 12 + "The chair might be in front-left"
     assert single(reasoning) == ("", "unread")

@@ -103,6 +103,39 @@ def test_scores_that_are_not_there_are_one_line(dataset, tmp_path) -> None:
         write_report(dataset, tmp_path / "site", [tmp_path / "nothing"])
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("report.json", '"overall": {', '"overall": null, "x": {'), "Expected `object`, got `null`"),
+        (("report.json", '"accuracy": 1.0', '"accuracy": "1.0"'), "Expected `float`, got `str`"),
+        (("report.json", '"count": 54', '"count": 53'), "scores of other questions than those of"),
+        (("per_question.jsonl", '"correct": true', '"right": true'), "missing required field `correct`"),
+        (("per_question.jsonl", '"prediction": ["A"]', '"prediction": 7'), "Expected `array`, got `int`"),
+        (("per_question.jsonl", '"question_uid": "', '"question_uid": "other-'), "scores of other questions than"),
+    ],
+)
+def test_scores_that_are_damaged_or_of_another_dataset_are_one_line(
+    dataset, tmp_path, change: tuple[str, str, str], said: str
+) -> None:
+    name, old, new = change
+    evaluate_baseline(dataset, tmp_path / "oracle", model="oracle")
+    file = tmp_path / "oracle" / name
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(InputError) as error:
+        write_report(dataset, tmp_path / "site", [tmp_path / "oracle"])
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_file_is_no_place_for_pages(dataset, tmp_path) -> None:
+    (tmp_path / "site").write_text("mine")
+    with pytest.raises(InputError, match="site: is a file; give a folder to write"):
+        write_report(dataset, tmp_path / "site")
+    assert (tmp_path / "site").read_text() == "mine"
+
+
 # -- contact sheet ----------------------------------------------------------------------------------------------------
 
 

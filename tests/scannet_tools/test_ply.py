@@ -126,3 +126,16 @@ def test_a_usual_mesh_is_parsed_in_little_time(tmp_path):
     assert (mesh.vertices == vertices).all()
     assert (mesh.faces == faces).all()
     assert (mesh.colors == colors).all()
+
+
+def test_a_room_in_millimetres_is_refused(tmp_path):
+    path = tmp_path / "mesh.ply"
+    vertices = np.array(VERTICES, np.float64)
+    room = (vertices - vertices.min(axis=0)) / np.ptp(vertices, axis=0).max()
+    grey = np.zeros((len(room), 3), np.uint8)
+    write_ply(path, 400.0 * room, np.array(FACES), grey)
+    assert len(read_ply(path).vertices) == len(room)
+    write_ply(path, 4000.0 * room, np.array(FACES), grey)
+    with pytest.raises(InputError, match="the mesh is 4000 m across; coordinates should be in metres") as error:
+        read_ply(path)
+    check_one_line(error.value)
