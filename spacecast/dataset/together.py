@@ -6,9 +6,11 @@ has nothing to do with the answer, a copy is right once in as many times as ther
 each is right whether or not the other is. So how many copies of all are right has a known mean and variance: no model
 is fitted and nothing drawn. What each value alone tells is taken off, since selection makes answers equal for each.
 
-Looked at are all sets of two or more of the values that a type states, with answers as they are and as they are counted
-from the stated direction; in a type, in those of its questions that show one, two or more pictures, and in all types
-together. Of all that is looked at in a dataset, something fails in one of a hundred fair datasets.
+Looked at are all sets of two or more of the values that a type states, with answers as they are, as they are counted
+from the stated direction, and, where they are by the compass, from the stated heading of the camera (there also single
+values: of one picture, what is asked about lies before the camera); in a type, in those of its questions that show one,
+two or more pictures, and in all types together. Of all that is looked at in a dataset, something fails in one of a
+hundred fair datasets.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from spacecast.dataset.audit import PARTS, part_of, scene_of, turn_of
 from spacecast.dataset.audit import SETTINGS as AUDIT
 from spacecast.dataset.balance import numbered
 from spacecast.dataset.groups import Ints, coded, joined
+from spacecast.dataset.recompute import COMPASS
 from spacecast.dataset.rows import Row
 
 Array = NDArray[np.float64]
@@ -54,8 +57,8 @@ class Told(NamedTuple):
     category: str
     stated: tuple[str, ...]
     """What is stated: ``direction``, ``distance`` ..."""
-    counted_from_motion: bool
-    """True if what is copied is by how much the answer is turned from the stated direction."""
+    counted_from: str
+    """Which stated direction the answer is counted from, if what is copied is by how much it is turned; else empty."""
     questions: int
     """That have another to copy from."""
     fair: float
@@ -66,7 +69,7 @@ class Told(NamedTuple):
     fails: bool
 
     def __str__(self) -> str:
-        what = "the answer counted from the stated direction" if self.counted_from_motion else "the answer"
+        what = f"the answer counted from the stated {self.counted_from}" if self.counted_from else "the answer"
         return (
             f"{what} of a question in another scene that states the same {_in_words(self.stated)} is right in "
             f"{100 * self.accuracy:.1f} % of cases, over {self.questions} questions; {100 * self.fair:.1f} % would be "
@@ -83,8 +86,8 @@ class Asked(NamedTuple):
     right: str
 
 
-Questioned = tuple[Asked, Asked | None]
-"""A question with its answer as it is, and as it is counted from the stated direction, if it can be."""
+Questioned = Mapping[str, Asked]
+"""A question with its answer as it is, under "", and as it is counted from what is stated, if it can be."""
 
 
 def audit_together(rows: Sequence[Row]) -> list[Told]:
@@ -102,7 +105,7 @@ def audit_together(rows: Sequence[Row]) -> list[Told]:
     looked = {}
     for name, questions in sorted(types.items()):
         looked[name, ""] = questions
-        parts = {part: [one for one in questions if one[0].stated[PICTURES] == part] for part in PARTS}
+        parts = {part: [one for one in questions if one[""].stated[PICTURES] == part] for part in PARTS}
         looked |= {(name, part): some for part, some in parts.items() if 0 < len(some) < len(questions)}
     return verdicts_of(looked)
 
@@ -117,15 +120,19 @@ def asked_of(row: Row) -> Questioned | None:
         return None
     stated = {PICTURES: part_of(row), **stated_of(facts)}
     plain = Asked(scene_of(row), stated, frozenset(values), row.correct_values[0])
-    motion = turn_of(stated.get("direction", ""))
-    turns = {value: turn_of(value) for value in values}
-    if motion is None or None in turns.values():
-        return plain, None
-    turned = {value: str((turn - motion) % 8) for value, turn in turns.items() if turn is not None}
-    return plain, plain._replace(options=frozenset(turned.values()), right=turned[plain.right])
+    found = {"": plain}
+    turns = {value: turn for value in values if (turn := turn_of(value)) is not None}
+    for name in COUNTED_FROM:
+        start = turn_of(stated.get(name, ""))
+        if start is not None and len(turns) == len(values) and (name != HEADING or set(values) <= set(COMPASS)):
+            turned = {value: str((turn - start) % 8) for value, turn in turns.items()}
+            found[name] = plain._replace(options=frozenset(turned.values()), right=turned[plain.right])
+    return found
 
 
-PICTURES = "number of pictures"
+PICTURES, HEADING = "number of pictures", "camera heading"
+COUNTED_FROM = ("direction", HEADING)
+"""What answers are counted from, beside as they are."""
 _STATED = {"direction": "direction", "distance": "distance_m", "angle": "angle_deg", "sense": "sense"}
 """Of an intervention: what it is called here, and in the facts."""
 
@@ -138,7 +145,7 @@ def stated_of(facts: Mapping[str, Any]) -> dict[str, str]:
         if step.get(key) is not None:
             stated[name] = str(step[key])
     if facts.get("camera_compass") is not None:
-        stated["camera heading"] = str(facts["camera_compass"])
+        stated[HEADING] = str(facts["camera_compass"])
     if "object" in step:
         ends = (relation["target"], relation.get("reference"))
         stated["thing asked about"] = "the mover" if step["object"] in ends else "another"
@@ -152,10 +159,10 @@ def verdicts_of(types: Mapping[tuple[str, str], Sequence[Questioned]]) -> list[T
         types: questions by category and part of it; the part is empty for all of it.
     """
     found = {key: list(_all_copies(questions)) for key, questions in types.items()}
-    alike: dict[tuple[str, tuple[str, ...], bool], list[_Copies]] = {}
+    alike: dict[tuple[str, tuple[str, ...], str], list[_Copies]] = {}
     for (_, part), copies in found.items():
         for one in copies:
-            alike.setdefault((part, one.stated, one.counted_from_motion), []).append(one)
+            alike.setdefault((part, one.stated, one.counted_from), []).append(one)
     for (part, _, _), copies in alike.items():
         if len(copies) > 1:
             found.setdefault(("all types", part), []).append(_pooled(copies))
@@ -172,7 +179,7 @@ class _Copies(NamedTuple):
     """How many copies are right, of one set of values; all but the first two fields add up over types."""
 
     stated: tuple[str, ...]
-    counted_from_motion: bool
+    counted_from: str
     questions: int
     pairs: float
     """Questions that may copy from each other, two and two: so many copies."""
@@ -206,7 +213,7 @@ class _Copies(NamedTuple):
         noise = float(pearson3.isf(luck, self.skew)) * self.variance**0.5 / self.pairs
         limit = min(1.0, fair + max(least, noise))
         fails = self.luck < luck and accuracy - fair > least
-        return Told(category, self.stated, self.counted_from_motion, self.questions, fair, accuracy, limit, fails)
+        return Told(category, self.stated, self.counted_from, self.questions, fair, accuracy, limit, fails)
 
 
 def _pooled(copies: Sequence[_Copies]) -> _Copies:
@@ -246,17 +253,20 @@ class _Questions(NamedTuple):
 
 
 def _all_copies(questions: Sequence[Questioned]) -> Iterator[_Copies]:
-    """Of all sets of two stated values and more, with answers as they are and as they are counted from the motion."""
-    for turned, asked in enumerate(zip(*questions, strict=True)):
-        if None not in asked:
-            told = _Questions.of(asked)
-            for size in range(2, len(told.stated) + 1):
-                for names in combinations(told.stated, size):
-                    if not (turned and "direction" in names):  # beside it both are one
-                        yield from _copies(told, names, counted_from_motion=bool(turned))
+    """Of all sets of stated values that are looked at, with answers as they are and counted from what is stated."""
+    for start in ("", *COUNTED_FROM):
+        asked = [one[start] for one in questions if start in one]
+        if len(asked) < len(questions):
+            continue
+        told = _Questions.of(asked)
+        least = 1 if start == HEADING else 2
+        for size in range(least, len(told.stated) + 1):
+            for names in combinations(told.stated, size):
+                if start not in names:  # beside it both ways to count are one
+                    yield from _copies(told, names, counted_from=start)
 
 
-def _copies(told: _Questions, names: tuple[str, ...], *, counted_from_motion: bool) -> Iterator[_Copies]:
+def _copies(told: _Questions, names: tuple[str, ...], *, counted_from: str) -> Iterator[_Copies]:
     """Nothing where no question has another to copy from.
 
     With y the answers less equal shares, y_i y_j over all pairs that may copy from each other, A, is how many copies
@@ -268,6 +278,8 @@ def _copies(told: _Questions, names: tuple[str, ...], *, counted_from_motion: bo
     group = told.options
     for values in alone:
         group = joined(group, values)
+    if len(names) == 1:  # nothing but how often each answer is right
+        alone = [told.options]
     both = joined(group, told.scene)
     of_group, of_both = _members(group), _members(both)
 
@@ -290,7 +302,7 @@ def _copies(told: _Questions, names: tuple[str, ...], *, counted_from_motion: bo
     variance = max(pairs * share * (1.0 - share), _between_scenes(told.scene, group, left))
     yield _Copies(
         names,
-        counted_from_motion,
+        counted_from,
         int((copies > 0).sum()),
         pairs,
         pairs * share,
@@ -336,4 +348,4 @@ def _third_moment(pairs: Array, kinds: float) -> float:
 
 
 def _in_words(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -137,7 +137,7 @@ def test_an_answer_counted_from_the_motion_that_two_other_values_give_away() -> 
 
     (told,) = failed(set_of(make, 2)).values()
     assert told.stated == ("camera heading", "distance")
-    assert told.counted_from_motion
+    assert told.counted_from == "direction"
     assert str(told).startswith("the answer counted from the stated direction of a question in another scene")
 
 
@@ -237,6 +237,39 @@ def test_what_has_no_single_answer_is_left_out() -> None:
     ):
         assert together.asked_of(row) is not None
         assert together.asked_of(other) is None
+
+
+def seen_from(share: float) -> Make:
+    """Compass questions of one or two pictures; in such a share the answer of one lies before the camera, of two
+    behind it, while heading and answer are even each."""
+
+    def make(uid: str, scene: str, rng: np.random.Generator) -> Row:
+        heading, several = int(rng.integers(8)), int(rng.integers(2))
+        turn = 4 * several if rng.random() < share else int(rng.integers(8))
+        right = COMPASS[(heading + turn) % 8]
+        facts = facts_with(
+            objects=[box(1, "chair", (0, 0, 0)), box(2, "desk", (1, 1, 0))],
+            camera_compass=COMPASS[heading],
+            relation={"kind": "direction", "target": 1, "reference": 2, "before": {"value": right}, "after": None},
+            options=options_of({word: word for word in COMPASS_FOURS[right]}, [right], rng),
+        )
+        facts["views"] = facts["views"] * (1 + several)
+        return row_with("direction_allocentric", uid, scene, f"The camera looks {COMPASS[heading]}. Where?", facts)
+
+    return make
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_lies_before_the_camera_by_the_number_of_pictures_is_found(seed: int) -> None:
+    (told,) = failed(set_of(seen_from(0.35), seed)).values()
+    assert (told.counted_from, told.stated) == ("camera heading", ("number of pictures",))
+    assert "the answer counted from the stated camera heading of a question in another scene that states the same " in (
+        str(told)
+    )
+
+
+def test_headings_that_tell_nothing_pass() -> None:
+    assert sum(bool(failed(set_of(seen_from(0.0), seed))) for seed in range(30)) <= 1
 
 
 def test_the_same_in_any_order() -> None:
