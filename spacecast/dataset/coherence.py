@@ -72,6 +72,14 @@ def facts_problems(facts: Facts) -> Iterator[Problem]:
             yield "facts", f"object {item['id']}: its centre is not the middle of its box"
     if len({item["id"] for item in facts["objects"]}) < len(facts["objects"]):
         yield "facts", "one object is there twice"
+    parents = {int(edge["child"]): int(edge["parent"]) for edge in facts["attachment"]}
+    for child in parents:
+        above, seen = parents.get(child), {child}
+        while above is not None and above not in seen:
+            seen.add(above)
+            above = parents.get(above)
+        if above == child:
+            yield "facts", f"object {child} carries itself"
     yield from _moment_problems(facts)
     if facts.get("intervention") is not None:
         yield from _intervention_problems(facts, facts["intervention"], recompute.centers(facts))

@@ -23,7 +23,9 @@ Two = Annotated[list[Number], Meta(min_length=2, max_length=2)]
 Three = Annotated[list[Number], Meta(min_length=3, max_length=3)]
 Nine = Annotated[list[Number], Meta(min_length=9, max_length=9)]
 Sixteen = Annotated[list[Number], Meta(min_length=16, max_length=16)]
+Sides = Annotated[list[Annotated[float, Meta(ge=0.0, le=1e9)]], Meta(min_length=3, max_length=3)]
 Pixels = Annotated[int, Meta(gt=0)]
+Word = Annotated[str, Meta(min_length=1)]
 Value = str | list[int]
 
 
@@ -41,13 +43,13 @@ class _Box(Struct):
 
 class _TurnedBox(Struct):
     center: Three
-    size: Three
+    size: Sides
     yaw_deg: Number
 
 
 class _Object(Struct):
     id: int
-    label: str
+    label: Word
     roles: list[str]
     aabb: _Box
     obb: _TurnedBox
@@ -65,10 +67,14 @@ class _View(Struct):
 
 
 class _CameraFrame(Struct, tag_field="kind", tag="camera"):
+    anchor: None
+    facing: None
     heading_in_world: Two
 
 
 class _WorldFrame(Struct, tag_field="kind", tag="world"):
+    anchor: None
+    facing: None
     heading_in_world: Two
 
 

@@ -53,6 +53,8 @@ class PlausibleSettings:
     """Hulls that shared more before do not count."""
     height_m: float = 0.035
     """Heights that share more collide: 0.03 and a little."""
+    shrink_in_walls_m: float = 0.03
+    """The same where it ends, for walls: 0.02 and a little."""
     unlabelled_m2: float = 0.03
     """Unlabelled surface that may come to lie inside, and of walls more than before: 0.02 and a little."""
     outside_share: float = 0.03
@@ -184,7 +186,8 @@ class Plausible:
                 yield "infeasible", f"object {i} ends in {areas[inside].sum():.3f} m2 that have no label"
             middles, areas = self._walls
             held = (middles[:, 2] > low + SETTINGS.height_m) & (middles[:, 2] < high - SETTINGS.height_m)
-            more_m2 = areas[held & _holds(is_now, middles)].sum() - areas[held & _holds(was, middles)].sum()
+            ends_in = _holds(_shrunk(ends[i], SETTINGS.shrink_in_walls_m), middles)
+            more_m2 = areas[held & ends_in].sum() - areas[held & _holds(was, middles)].sum()
             if more_m2 > SETTINGS.unlabelled_m2 and not outside:  # that says it already
                 yield "infeasible", f"object {i} ends {more_m2:.3f} m2 deeper in walls"
 

@@ -251,6 +251,16 @@ def test_a_changed_fact_is_found(code, edit, kind) -> None:
     assert kind in kinds(row_problems(changed(row, edit)))
 
 
+@pytest.mark.parametrize("edges", [[(1, 2), (2, 1)], [(1, 1)]])
+def test_what_carries_itself_is_found(edges: list[tuple[int, int]]) -> None:
+    def edit(facts) -> None:
+        kind = {"kind": "supported_by", "certainty": "certain"}
+        facts["attachment"] = [{"parent": parent, "child": child, **kind} for parent, child in edges]
+
+    found = row_problems(changed(one("distance"), edit))
+    assert "object 1 carries itself" in {finding.detail for finding in found}
+
+
 def test_a_possible_edge_at_the_mover_is_found() -> None:
     row = next(r for r in questions(scenes=1) if r.source_type == "attachment_chain" and len(r.answer) == 1)
     row = changed(row, lambda f: f["attachment"].append(
