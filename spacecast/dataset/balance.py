@@ -9,7 +9,7 @@ equally frequent in it. Tables of a type:
   preferred counts as stated here, since the text tells whether what moves is asked about, or what it carries;
 - all questions, and one stated value or two, x the answer counted from the stated motion: two rows each, for right
   angles and for odd multiples of 45 degrees;
-- all questions, and one stated value, x an answer by the compass counted from the camera's stated heading: costs only;
+- all questions, one stated value, and two, x an answer by the compass counted from the camera's stated heading: costs only;
 - all questions x whether the answer is changed.
 
 Cells of all tables lie in one array. Candidates that fall into the same cells of every table have one signature, so
@@ -287,8 +287,9 @@ def _tables(features: Sequence[Feature], rules: TypeRules) -> tuple[list[_Table]
     seen: Ints = np.array([_degrees_from_heading(feature) for feature in features], dtype=np.int64)
     if (seen >= 0).any():
         quarter, is_odd = seen // 90, np.where(seen < 0, -1, seen % 90 // 45)
-        for value in (everything, *stated):
-            tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, 2, _UNBOUNDED, 0, whole))
+        for values, weight in (([everything, *stated], 2), (pairs, 1)):
+            for value in values:
+                tables.append(_Table(_together(value, is_odd), quarter, four, _QUARTERS, weight, _UNBOUNDED, 0, whole))
     unchanged: Ints = np.array([feature.unchanged for feature in features], dtype=np.int64)
     limits = np.array([1.0, rules.max_unchanged])
     tables.append(_Table(everything, unchanged, np.ones(2, dtype=np.int64), 1, 0, _UNBOUNDED, 0, limits))
