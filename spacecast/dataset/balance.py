@@ -9,7 +9,7 @@ equally frequent in it. Tables of a type:
   preferred counts as stated here, since the text tells whether what moves is asked about, or what it carries;
 - all questions, and one stated value or two, x the answer counted from the stated motion: two rows each, for right
   angles and for odd multiples of 45 degrees;
-- all questions, one stated value, and two, x an answer by the compass counted from the camera's stated heading: costs only;
+- all questions, one stated value, and two, x an answer by the compass counted from the camera's stated heading: costs;
 - all questions x whether the answer is changed.
 
 Cells of all tables lie in one array. Candidates that fall into the same cells of every table have one signature, so
