@@ -241,7 +241,7 @@ def test_fewer_questions_rather_than_words_that_give_answers_away(what: str) -> 
 def told_together(code: str, chosen: list[Feature]) -> Told:
     """What direction and distance give away together in questions about bins of distances."""
     options = frozenset(changes.BINS)
-    asked = [(Asked(("invented", f.scene), dict(f.stated), options, f.balance), None) for f in chosen]
+    asked = [{"": Asked(("invented", f.scene), dict(f.stated), options, f.balance)} for f in chosen]
     (told,) = verdicts_of({(code, ""): asked})
     return told
 
