@@ -6,11 +6,11 @@ has nothing to do with the answer, a copy is right once in as many times as ther
 each is right whether or not the other is. So how many copies of all are right has a known mean and variance: no model
 is fitted and nothing drawn. What each value alone tells is taken off, since selection makes answers equal for each.
 
-Looked at are all sets of two or more of the values that a type states, with answers as they are and as they are counted
-from the stated direction; and single values, with answers by the compass counted from the stated heading of the camera:
-of one picture, what is asked about lies before the camera. In a type, in those of its questions that show one, two or
-more pictures, and in all types together. Of all that is looked at in a dataset, something fails in one of a hundred
-fair datasets.
+Looked at are all sets of two or more of the values that a type states, with answers as they are, as they are counted
+from the stated direction, and, where they are by the compass, from the stated heading of the camera (there also single
+values: of one picture, what is asked about lies before the camera); in a type, in those of its questions that show one,
+two or more pictures, and in all types together. Of all that is looked at in a dataset, something fails in one of a
+hundred fair datasets.
 """
 
 from __future__ import annotations
@@ -259,8 +259,8 @@ def _all_copies(questions: Sequence[Questioned]) -> Iterator[_Copies]:
         if len(asked) < len(questions):
             continue
         told = _Questions.of(asked)
-        sizes = (1,) if start == HEADING else range(2, len(told.stated) + 1)
-        for size in sizes:
+        least = 1 if start == HEADING else 2
+        for size in range(least, len(told.stated) + 1):
             for names in combinations(told.stated, size):
                 if start not in names:  # beside it both ways to count are one
                     yield from _copies(told, names, counted_from=start)
