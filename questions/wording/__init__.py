@@ -30,7 +30,7 @@ from questions.kinds import GROUPS
 from spacecast.dataset.types import Draft, Language, Refusal
 from spacecast.errors import SpacecastError
 
-VERSION = 2
+VERSION = 3
 """Of the wording tables; goes up when a text changes."""
 
 NO_NAME = {"zh": "no_chinese_name", "en": "no_english_name"}
