@@ -47,7 +47,7 @@ class MoveOcclusionSettings:
     """How many are worked out, and what is certain beyond the rule of the relation."""
 
     max_drafts: int = 9
-    """Drafts from one scene on one picture: one for each answer and motion; each has to be cast twice (own)."""
+    """Drafts from one scene on one picture, three answers of three stated values, say; each is cast twice (own)."""
     max_chain_drafts: int = 6
     """The same of those that show two pictures, and of those that show more."""
     likely_covered: float = 0.15
@@ -126,6 +126,11 @@ class MoveOcclusion(MoveType):
 
     def _stated(self, step: Step) -> dict[str, str]:
         return {"motion": MOTIONS[step.direction]}
+
+    def _from_names(self, context: SceneContext, pair: Pair) -> dict[str, str]:
+        """Large things hide small ones four times as often as the reverse: answers are balanced for either."""
+        volume = {i: float(np.prod(context.scene.objects[i].obb.size)) for i in (pair.query, pair.reference)}
+        return {"larger": "query" if volume[pair.query] > volume[pair.reference] else "reference"}
 
     def _after(self, context: SceneContext, found: Found, state: Scene) -> Answer:
         ids, body = (found.query, found.reference), found.step.start.body

@@ -206,7 +206,11 @@ class MoveType(BuiltType):
         for images, alike in best.items():
             yield from in_turn(
                 alike.values(),
-                stated=lambda found: (found.step.start.body.is_carried(found.query), *self._stated_first(found.step)),
+                stated=lambda found: (
+                    found.step.start.body.is_carried(found.query),
+                    *self._stated_first(found.step),
+                    *self._from_names(context, found.pair).values(),
+                ),
                 answer=lambda found: found.expected,
                 alike=self._alike,
                 rank=lambda found: found.rank,
@@ -336,6 +340,10 @@ class MoveType(BuiltType):
         """What the text states beside direction and distance."""
         return {}
 
+    def _from_names(self, context: SceneContext, pair: Pair) -> dict[str, str]:
+        """What the names tell of the answer to one who knows the world, as if it were stated."""
+        return {}
+
     def _relative(self, found: Found, after: Answer) -> str | None:
         return None
 
@@ -353,6 +361,7 @@ class MoveType(BuiltType):
             "direction": step.direction,
             "distance": f"{step.distance_m:g}",
             **self._stated(step),
+            **self._from_names(context, found.pair),
             "images": showing.images,
         }
         has_facing = start.facing is not None

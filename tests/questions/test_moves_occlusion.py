@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 import shapely
@@ -10,6 +14,7 @@ from box_scans import Box, box_scan, looking, on_floor
 from questions.move_occlusions import MOTIONS, MoveOcclusion, hull_of, outlines, settled, with_hulls
 from spacecast.dataset.coherence import facts_problems
 from spacecast.dataset.context import SceneContext
+from spacecast.dataset.reader import Benchmark
 from spacecast.dataset.recompute import solve
 from spacecast.dataset.showings import Images
 from spacecast.dataset.types import Draft, Refusal
@@ -83,7 +88,10 @@ def test_occlusions_by_hand(bin_xy: tuple[float, float], step: tuple[int, str, f
     if before != after:
         expected[before] = "no_update"
     assert wrong == expected
-    assert draft.stated == {"direction": way, "distance": f"{metres:g}", "motion": MOTIONS[way], "images": "1"}
+    assert draft.stated == {
+        "direction": way, "distance": f"{metres:g}", "motion": MOTIONS[way], "images": "1",
+        "larger": "query" if mover == 1 else "reference",
+    }  # fmt: skip
 
 
 def test_the_cabinet_goes_with_what_stands_on_it() -> None:
@@ -124,9 +132,23 @@ def test_states_after_are_those_of_the_scene_that_was_moved() -> None:
 def test_few_are_kept_and_every_answer_for_every_motion() -> None:
     context = context_of(CABINET, on_floor(2, "bin", 1.2, -1.0, **SMALL), on_floor(4, "stool", -1.3, 0.8, **SMALL))
     all_of_them, kept = drafts(context), drafts(context, MoveOcclusion())
-    cells = [{(d.balance, d.stated["motion"]) for d in some.values()} for some in (all_of_them, kept)]
-    assert cells[0] == cells[1]
+    for stated in ("motion", "larger"):
+        cells = [{(d.balance, d.stated[stated]) for d in some.values()} for some in (all_of_them, kept)]
+        assert cells[0] == cells[1]
     assert len(kept) <= 18 < len(all_of_them)
+
+
+def test_who_is_larger_does_not_tell_who_is_hidden(demo_benchmark: Path) -> None:
+    answers: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for row in Benchmark.open(demo_benchmark).rows:
+        if row.source_type == MoveOcclusion.code:
+            relation = row.facts["relation"]
+            volume = {item["id"]: float(np.prod(item["obb"]["size"])) for item in row.facts["objects"]}
+            is_larger = volume[relation["target"]] > volume[relation["reference"]]
+            answers[is_larger][row.correct_values[0]] += 1
+    for counts in answers.values():
+        assert len(counts) == 3
+        assert max(counts.values()) <= math.ceil(1.05 * counts.total() / 3)
 
 
 GATE = [  # one thing of three boxes that one looks through
