@@ -75,6 +75,9 @@ class Feature(NamedTuple):
     """How many objects go along with the one that is moved; empty where none is."""
     names: tuple[tuple[str, str], ...] = ()
     """(role, label) of objects that the text asks about."""
+    sizes: tuple[tuple[str, str], ...] = ()
+    """(what, step) how large they are, and one beside another, where that says something of answers; no ``what`` is a
+    role of ``names``."""
     relation: str = ""
     """Names what is asked (at levels 2 and 3: what is asked before the change), as ``twins.relation_key`` does."""
     images: int = 1
@@ -211,10 +214,10 @@ class Balance:
 
 
 class NameBalance:
-    """How often each answer is right beside each name in each role: a large thing hides more often than it is hidden.
+    """How often each answer is right beside each name in each role, and beside each size.
 
-    Costs only, no bounds: names say something of the world, and many are in few questions. How many of several
-    options are right says nothing of a name.
+    A large thing hides more often than it is hidden. Costs only, no bounds: names say something of the world, and many
+    are in few questions. How many of several options are right says nothing of a name.
     """
 
     def __init__(self, features: Sequence[Feature], rules: TypeRules, cost: Ints, *, weight: int) -> None:
@@ -225,7 +228,7 @@ class NameBalance:
         weight: of one answer beyond the equal share beside one name.
         """
         answers, known = coded(answer_of(feature, rules) for feature in features)
-        names, unique = coded(() if rules.multi_select else feature.names for feature in features)
+        names, unique = coded(() if rules.multi_select else (*feature.names, *feature.sizes) for feature in features)
         pairs = [dict(entry) for entry in unique]  # type: ignore[call-overload]
         roles = sorted({role for entry in pairs for role in entry})
         self._kinds = len(known)

@@ -46,8 +46,8 @@ class SelectionSettings:
     different scans of one room."""
     balance_weight: int = 1024
     """Cost of one answer beyond the equal share, times the weight of the table."""
-    name_weight: int = 64
-    """The same for an answer beside a name: the words should tell little of what is known of the world."""
+    name_weight: int = 128
+    """The same for an answer beside a name, or a size: the words should tell little of what is known of the world."""
     preference_weight: int = 256
     """Cost of a step of ``Draft.preference``."""
     twin_weight: int = 64

@@ -25,6 +25,7 @@ from PIL import Image, UnidentifiedImageError
 from spacecast.dataset.balance import Feature
 from spacecast.dataset.chance import number
 from spacecast.dataset.evidence import SURVEY_PARTS
+from spacecast.dataset.named import labels_of, sizes_of
 from spacecast.dataset.rows import plain, relation_unchanged
 from spacecast.dataset.selection import rank_of
 from spacecast.dataset.settings import BuildSettings, Folder, Painter, Sources, digest_of
@@ -294,7 +295,8 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
         relative=draft.relative or "",
         unchanged=bool(draft.unchanged),
         follows="" if together is None else str(len(together) - 1),
-        names=_names(draft),
+        names=labels_of(draft.facts),
+        sizes=sizes_of(draft.facts),
         relation=relation_key(candidate.dataset, candidate.scene_id, draft.facts),
         images=len(draft.views),
         objects=tuple(sorted(item["id"] for item in draft.facts["objects"] if set(item["roles"]) - UNNAMED_ROLES)),
@@ -303,16 +305,7 @@ def _feature(candidate: Candidate, kind: QuestionType, scan: Scan, seed: int) ->
     )
 
 
-def _names(draft: Draft) -> tuple[tuple[str, str], ...]:
-    """(role, label) of what is asked about, one of each role; what is offered to choose from is not."""
-    names: dict[str, str] = {}
-    for item in draft.facts["objects"]:
-        for role in sorted(set(item["roles"]) - UNNAMED_ROLES - {"option"}):
-            names.setdefault(role, item["label"])
-    return tuple(sorted(names.items()))
-
-
-_NESTED = ("views", "right", "stated", "names", "objects")
+_NESTED = ("views", "right", "stated", "names", "sizes", "objects")
 """Fields of a feature that are lists; in a file they are JSON, which is read many times faster than nested columns."""
 _FEATURES = pa.schema(
     [
@@ -330,6 +323,7 @@ _FEATURES = pa.schema(
         ("unchanged", pa.bool_()),
         ("follows", pa.string()),
         ("names", pa.string()),
+        ("sizes", pa.string()),
         ("relation", pa.string()),
         ("images", pa.int64()),
         ("objects", pa.string()),

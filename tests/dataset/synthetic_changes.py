@@ -131,7 +131,10 @@ def draft(  # noqa: PLR0917
         case="-".join(map(str, (*ids, view, *stated.values()))),
         views=(ViewUse(str(view), "image"),),
         facts={
-            "objects": [{"id": i, "label": f"thing {i}", "raw_label": "thing", "roles": ["target"]} for i in ids],
+            "objects": [
+                {"id": i, "label": f"thing {i}", "raw_label": "thing", "roles": ["target"], "obb": {"size": [1.0] * 3}}
+                for i in ids
+            ],
             "views": [{"name": str(view), "role": "image"}],
             "frame": None,
             "intervention": {"kind": "move", "moved": list(moved)} if moved else {"kind": "rotate_layout"},

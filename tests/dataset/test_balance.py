@@ -276,19 +276,20 @@ def test_no_bound_is_broken_however_many_are_wanted(code: str) -> None:
         assert sum(f.unchanged for f in chosen) <= len(chosen) / 4
 
 
-def test_a_name_goes_with_every_answer_equally_often_where_that_costs_nothing_else() -> None:
+@pytest.mark.parametrize("told_by", ["names", "sizes"])
+def test_a_name_goes_with_every_answer_equally_often_where_that_costs_nothing_else(told_by: str) -> None:
     """Nine of ten wardrobes have answer a, nine of ten cups b; a quarter of forty is each answer's, whatever stands."""
     features = []
     for i in range(800):
         answer, usual = "abcd"[i % 4], {"a": "wardrobe", "b": "cup"}.get("abcd"[i % 4], "chair")
         others = ("wardrobe", "cup", "chair")
         label = usual if i // 4 % 10 else others[i // 40 % 3]
-        features.append(feature(i, answer, names=(("target", label),)))
+        features.append(feature(i, answer, **{told_by: (("target", label),)}))
     chosen = set(select(features, 40, FOUR).chosen)
     beside: dict[str, Counter[str]] = {}
     for f in features:
         if f.uid in chosen:
-            beside.setdefault(f.names[0][1], Counter())[f.balance] += 1
+            beside.setdefault(getattr(f, told_by)[0][1], Counter())[f.balance] += 1
     assert sum((counts for counts in beside.values()), Counter()) == Counter(a=10, b=10, c=10, d=10)
     for label, counts in beside.items():
         assert spread(counts, 4) <= 1, (label, counts)
