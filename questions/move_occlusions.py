@@ -13,6 +13,7 @@ What answer is likely is read from the outlines of the hulls in the picture; onl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -128,9 +129,9 @@ class MoveOcclusion(MoveType):
         return {"motion": MOTIONS[step.direction]}
 
     def _from_names(self, context: SceneContext, pair: Pair) -> dict[str, str]:
-        """Large things hide small ones four times as often as the reverse: answers are balanced for either."""
-        volume = {i: float(np.prod(context.scene.objects[i].obb.size)) for i in (pair.query, pair.reference)}
-        return {"larger": "query" if volume[pair.query] > volume[pair.reference] else "reference"}
+        """Large things hide small ones far more often than the reverse: answers are balanced for either."""
+        query, reference = (math.prod(context.scene.objects[i].obb.size) for i in (pair.query, pair.reference))
+        return {"larger": "query" if query > reference else "reference"}
 
     def _after(self, context: SceneContext, found: Found, state: Scene) -> Answer:
         ids, body = (found.query, found.reference), found.step.start.body

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from spacecast.dataset.findings import UNNAMED_ROLES
 
-_LEAST_M3 = 1e-6
-"""Anything smaller is as large; a scan can be flat."""
-_PER_DECADE = 2
-"""Steps of size in a factor of ten: names tell no more (own)."""
+
+@dataclass(frozen=True)
+class NamedSettings:
+    """How finely sizes are told apart."""
+
+    least_m3: float = 1e-6
+    """Anything smaller is as large: a scan can be flat (own)."""
+    steps_per_decade: int = 2
+    """Steps of size in a factor of ten: names tell no more (own)."""
+
+
+SETTINGS = NamedSettings()
 
 _SIZES_TELL = ("occlusion", "pairwise_occlusion")
 """Relations."""
@@ -33,12 +42,15 @@ def sizes_of(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     if facts["relation"]["kind"] not in _SIZES_TELL:
         return ()
     volumes = {
-        role: max(_LEAST_M3, math.prod(map(float, item["obb"]["size"]))) for role, item in _by_role(facts).items()
+        role: max(SETTINGS.least_m3, math.prod(map(float, item["obb"]["size"])))
+        for role, item in _by_role(facts).items()
     }
     ratios = {f"{one}/{other}": volumes[one] / volumes[other] for one, other in combinations(volumes, 2)}
-    return tuple(
-        (f"size of {what}", str(math.floor(_PER_DECADE * math.log10(v)))) for what, v in {**volumes, **ratios}.items()
-    )
+    return tuple((f"size of {what}", _step(value)) for what, value in {**volumes, **ratios}.items())
+
+
+def _step(value: float) -> str:
+    return str(math.floor(SETTINGS.steps_per_decade * math.log10(value)))
 
 
 def _by_role(facts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
