@@ -1,8 +1,8 @@
 """Which candidates become questions: one choice over all of them, type by type.
 
 The choice minimises, in this order: how unequally answers are right (in the whole type, for each value that the text
-states and for two together, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many questions of
-lower preference are taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds
+states and for two together, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many answers a
+change leaves as they were, how many questions of lower preference are taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds
 of inequality are never broken: fewer questions are chosen instead. Scenes that have no question yet come first, the
 more the fewer types can still give them one. The choice is greedy and then swapped until no swap helps or the steps are
 used up. All costs are whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of
@@ -50,6 +50,8 @@ class SelectionSettings:
     """The same for an answer beside a name, or a size: the words should tell little of what is known of the world."""
     preference_weight: int = 256
     """Cost of a step of ``Draft.preference``."""
+    unchanged_weight: int = 512
+    """Cost of an answer that the change leaves as it was: a type may have few of them, and some that must be."""
     twin_weight: int = 64
     """What it is worth that the same is asked before the change."""
     cover_weight: int = 8192
@@ -68,7 +70,7 @@ class SelectionSettings:
     """The same for a picture."""
     max_swap_passes: int = 8
     """Times that every chosen question is compared with all others."""
-    max_repair_steps: int = 512
+    max_repair_steps: int = 4096
     """Exchanges (one for two) that are tried where the quota is not met."""
 
 
@@ -200,7 +202,9 @@ class _State:
         twins = (feature.relation in before.relations for feature in features)
         has_twin = np.fromiter(twins, dtype=np.int64, count=count)
         preference = np.fromiter((feature.preference for feature in features), dtype=np.int64, count=count)
+        unchanged = np.fromiter((feature.unchanged for feature in features), dtype=np.int64, count=count)
         self._own: Ints = SETTINGS.preference_weight * preference - SETTINGS.twin_weight * has_twin
+        self._own += SETTINGS.unchanged_weight * unchanged
         scene, scene_names = coded(feature.scene for feature in features)
         scene_use = SETTINGS.scene_weight + SETTINGS.total_weight
         self._scene = _Use(Groups(scene[:, None]), self._own, weight=scene_use, cap=SETTINGS.max_per_scene)

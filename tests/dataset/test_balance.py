@@ -102,6 +102,14 @@ def test_at_most_a_quarter_is_unchanged() -> None:
     assert balance.is_broken()  # one of three
 
 
+def test_what_the_change_leaves_as_it_was_is_taken_only_where_balance_needs_it() -> None:
+    """Answers b, c and d come changed and unchanged; a always stays, and is a quarter of what is chosen."""
+    features = [feature(i, "abcd"[i % 4], unchanged=i % 4 == 0 or i // 4 % 2 == 0) for i in range(400)]
+    chosen = set(select(features, 40, FOUR).chosen)
+    assert Counter(f.balance for f in features if f.uid in chosen and f.unchanged) == {"a": 10}
+    assert len(chosen) == 40
+
+
 @pytest.mark.parametrize("relative", ["30", "360", "-45", "left", "45.0"])
 def test_an_answer_counted_from_the_motion_is_a_multiple_of_45(relative: str) -> None:
     with pytest.raises(SpacecastError, match="should be a multiple of 45 from 0 to 315"):
