@@ -2,11 +2,11 @@
 
 The choice minimises, in this order: how unequally answers are right (in the whole type, for each value that the text
 states and for two together, and counted from a stated motion: :mod:`spacecast.dataset.balance`), how many answers a
-change leaves as they were, how many questions of lower preference are taken, how unevenly scenes, views, objects, numbers of pictures and stated values are used. Bounds
-of inequality are never broken: fewer questions are chosen instead. Scenes that have no question yet come first, the
-more the fewer types can still give them one. The choice is greedy and then swapped until no swap helps or the steps are
-used up. All costs are whole numbers and ties go to the candidate whose drawn rank is smaller, so neither the order of
-input nor the machine makes a difference.
+change leaves as they were, how many questions of lower preference are taken, how unevenly scenes, views, objects,
+numbers of pictures and stated values are used. Bounds of inequality are never broken: fewer questions are chosen
+instead. Scenes that have no question yet come first, the more the fewer types can still give them one. The choice is
+greedy and then swapped until no swap helps or the steps are used up. All costs are whole numbers and ties go to the
+candidate whose drawn rank is smaller, so neither the order of input nor the machine makes a difference.
 
 Datasets have shares of a type's quota. What one cannot give, for want of candidates or within the bounds, the others
 do, once all that each can give of its own share is chosen.
