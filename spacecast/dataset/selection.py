@@ -50,7 +50,7 @@ class SelectionSettings:
     """The same for an answer beside a name, or a size: the words should tell little of what is known of the world."""
     preference_weight: int = 256
     """Cost of a step of ``Draft.preference``."""
-    unchanged_weight: int = 512
+    unchanged_weight: int = 128
     """Cost of an answer that the change leaves as it was: a type may have few of them, and some that must be."""
     twin_weight: int = 64
     """What it is worth that the same is asked before the change."""
